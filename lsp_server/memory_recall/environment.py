@@ -1,0 +1,76 @@
+"""Where and when a question is asked: home, working directory, variables, clock. The only reader of process globals.
+
+Everything below takes an `Environment`, so that a test has its own home and its own time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The surroundings of one process.
+
+    `home` is None where there is none (no HOME and no account entry): stores in a home directory are then absent.
+    """
+
+    cwd: Path
+    home: Path | None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    clock: Callable[[], datetime] = _system_clock
+
+    @classmethod
+    def of_process(cls) -> Environment:
+        """The surroundings of this process."""
+        try:
+            cwd = Path.cwd()
+        except OSError:  # the directory was deleted under us
+            cwd = Path(os.environ.get("PWD") or os.path.sep)
+        return cls(cwd=cwd, home=_home(), variables=os.environ)
+
+    def now(self) -> datetime:
+        """The present moment, in UTC."""
+        return self.clock()
+
+    def variable(self, name: str) -> str | None:
+        """The value of an environment variable; None where it is unset or empty."""
+        return self.variables.get(name) or None
+
+
+def _home() -> Path | None:
+    name = "USERPROFILE" if os.name == "nt" else "HOME"
+    given = os.environ.get(name)
+    if given and Path(given).is_absolute():
+        return Path(given)
+    if given:  # a relative HOME would make every directory a home
+        return None
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a question is asked: the working directory of a terminal, or the folder of a note.
+
+    `boundary` is the workspace folder that holds the note; no store above it is ever looked at. None in a terminal,
+    where the repository root bounds the search instead.
+    """
+
+    folder: Path
+    boundary: Path | None = None
+
+    @property
+    def project(self) -> Path:
+        """The one directory whose `.agent/` is meant: the workspace folder, else the folder itself. Never a parent."""
+        return self.boundary or self.folder

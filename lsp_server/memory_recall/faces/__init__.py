@@ -1,0 +1,1 @@
+"""Adapters: parse, call the core, present. No logic of their own."""

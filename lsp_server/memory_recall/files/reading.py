@@ -1,0 +1,117 @@
+"""Reading a file that may be anything: missing, unreadable, a directory, a pipe, a loop of links, far too large.
+
+Never hangs (a FIFO without a writer would, for a plain `open`), never raises anything but `Unreadable`, never writes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_recall.model import Problem
+
+STORE_LIMIT = 512 * 1024 * 1024
+"""The most bytes that are read of a store file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What changes when a file does: identity, size, and both its times in nanoseconds.
+
+    Two equal stamps mean the same bytes: a write moves `changed_ns` (the inode's own clock, which no program sets),
+    a replacement moves `inode`.
+    """
+
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+    changed_ns: int
+
+    @classmethod
+    def of_status(cls, status: os.stat_result) -> Stamp:
+        """The stamp in a `stat` result."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """The bytes of a file, with the stamp that was in force when they were read."""
+
+    data: bytes
+    stamp: Stamp
+
+
+class Unreadable(Exception):
+    """A file that cannot be read, as a `Problem` to show. `missing` is true where there is no file at all."""
+
+    def __init__(self, problem: Problem, *, missing: bool = False) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+        self.missing = missing
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """The present stamp of what a path leads to, links followed; None where it leads nowhere."""
+    try:
+        return Stamp.of_status(os.stat(path))
+    except (OSError, ValueError):
+        return None
+
+
+def read_file(path: Path, *, limit: int = STORE_LIMIT) -> FileBytes:
+    """The whole of a regular file, of at most `limit` bytes.
+
+    Raises `Unreadable` for everything else, with a sentence that names the file and the remedy.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as failure:
+        raise _unreadable(path, failure) from failure
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise Unreadable(_problem(path, "is-a-directory", "is a directory; a file belongs there."))
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(_problem(path, "not-a-file", "is not a regular file; it was left alone."))
+        if status.st_size > limit:
+            size = f"is larger than {limit:,} bytes; it was not read."
+            raise Unreadable(_problem(path, "too-large", size))
+        data = _read_all(descriptor, limit)
+        if data is None:
+            raise Unreadable(_problem(path, "too-large", f"grew over {limit:,} bytes while it was read."))
+        return FileBytes(data, Stamp.of_status(status))
+    except OSError as failure:
+        raise _unreadable(path, failure) from failure
+    finally:
+        os.close(descriptor)
+
+
+def _read_all(descriptor: int, limit: int) -> bytes | None:
+    chunks: list[bytes] = []
+    total = 0
+    while chunk := os.read(descriptor, 1 << 20):
+        total += len(chunk)
+        if total > limit:
+            return None
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _problem(path: Path, code: str, rest: str) -> Problem:
+    return Problem(code, f"{path} {rest}", str(path))
+
+
+def _unreadable(path: Path, failure: OSError | ValueError) -> Unreadable:
+    if isinstance(failure, ValueError):
+        return Unreadable(_problem(path, "bad-path", "is not a path that this system can open."))
+    if failure.errno in (errno.ENOENT, errno.ENOTDIR):
+        return Unreadable(_problem(path, "missing", "does not exist."), missing=True)
+    if failure.errno == errno.ELOOP:
+        return Unreadable(_problem(path, "link-loop", "is a loop of symbolic links; mend or remove the link."))
+    if failure.errno in (errno.EACCES, errno.EPERM):
+        return Unreadable(_problem(path, "not-permitted", "may not be read by this user; check its permissions."))
+    return Unreadable(_problem(path, "unreadable", f"could not be read: {os.strerror(failure.errno or errno.EIO)}."))

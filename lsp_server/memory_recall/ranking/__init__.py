@@ -1,0 +1,1 @@
+"""Query and documents in, scores out. Knows no store."""

@@ -1,0 +1,95 @@
+"""Lines and columns. The one place that knows what ends a line and how editors count characters.
+
+Only `\\n`, `\\r\\n` and `\\r` end a line: never U+2028, form feed and the others that `str.splitlines` knows. Inside
+the product an offset is an index of code points into a text; a protocol counts UTF-8, UTF-16 or UTF-32 units into a
+line.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Literal
+
+Encoding = Literal["utf-8", "utf-16", "utf-32"]
+
+_LINE_END = re.compile("\r\n|\n|\r")
+_LINE_FEED_ONLY = re.compile("\n")
+
+
+class LineIndex:
+    """The lines of one text. Built once in a pass of C speed, asked in logarithmic time."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        ends = _LINE_END if "\r" in text else _LINE_FEED_ONLY
+        self._starts = [0, *(match.end() for match in ends.finditer(text))]
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def line_of(self, offset: int) -> int:
+        """The zero-based line that holds a code point offset (clamped to the text)."""
+        return bisect_right(self._starts, max(0, offset)) - 1
+
+    def start_of(self, line: int) -> int:
+        """The offset at which a zero-based line begins; the end of the text for a line past it."""
+        if line < 0:
+            return 0
+        return self._starts[line] if line < len(self._starts) else len(self.text)
+
+    def content(self, line: int) -> str:
+        """A zero-based line's characters, without its line end; empty past the end of the text."""
+        if not 0 <= line < len(self._starts):
+            return ""
+        start, stop = self._starts[line], self.start_of(line + 1)
+        return self.text[start:stop].rstrip("\r\n") if line + 1 < len(self._starts) else self.text[start:stop]
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """The one-based line and column (in code points) of an offset, as people and `Problem` count them."""
+        line = self.line_of(offset)
+        return line + 1, max(0, offset) - self._starts[line] + 1
+
+    def offset(self, line: int, units: int, encoding: Encoding) -> int:
+        """The code point offset of a protocol position; clamped to the line, and to the text."""
+        if line >= len(self._starts):
+            return len(self.text)
+        return self.start_of(line) + column_from_units(self.content(line), units, encoding)
+
+    def position(self, offset: int, encoding: Encoding) -> tuple[int, int]:
+        """The protocol position (zero-based line, units) of a code point offset."""
+        line = self.line_of(min(offset, len(self.text)))
+        return line, units_from_column(self.content(line), offset - self._starts[line], encoding)
+
+
+def units_from_column(line: str, column: int, encoding: Encoding) -> int:
+    """How many units of the encoding the first `column` code points of a line take."""
+    prefix = line[: max(0, column)]
+    if encoding == "utf-32" or prefix.isascii():
+        return len(prefix)
+    if encoding == "utf-8":
+        return len(prefix.encode("utf-8", "surrogatepass"))
+    return len(prefix) + sum(character > "\uffff" for character in prefix)
+
+
+def column_from_units(line: str, units: int, encoding: Encoding) -> int:
+    """How many code points of a line lie before `units` units of the encoding.
+
+    A position inside a character counts as before it; one past the line's end, as its end.
+    """
+    units = max(0, units)
+    if encoding == "utf-32" or line.isascii():
+        return min(units, len(line))
+    taken = 0
+    for column, character in enumerate(line):
+        taken += _unit_length(character, encoding)
+        if taken > units:
+            return column
+    return len(line)
+
+
+def _unit_length(character: str, encoding: Encoding) -> int:
+    if encoding == "utf-16":
+        return 2 if character > "\uffff" else 1
+    code = ord(character)
+    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4

@@ -1,0 +1,60 @@
+"""Text that somebody else wrote, made harmless for where it goes: a terminal, a Markdown page, a log line.
+
+A memory is data. Nothing in it may move a cursor, colour a line, reorder letters, become a link, an image or HTML, or
+forge a second log line. Each destination has one function here and no other way in.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Cc (but tab and newline), line and paragraph separators, and the characters that reorder or hide text: bidi controls,
+# zero-width characters other than the joiners that scripts and emoji need, tag characters, and lone surrogates.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_LINE_BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_MARKDOWN_ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@$^=\"'])")
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    named = _NAMED.get(character)
+    if named:
+        return named
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def for_terminal(text: str, *, single_line: bool = False) -> str:
+    """Text that a terminal shows letter by letter: control, bidi and hidden characters appear as visible escapes.
+
+    Newlines and tabs stay, unless `single_line` asks for one line.
+    """
+    unified = text.replace("\r\n", "\n")
+    shown = _HIDDEN.sub(_escape, unified)
+    return shown.replace("\n", "\\n").replace("\t", "\\t") if single_line else shown
+
+
+def for_log(text: str) -> str:
+    """Text that stays on one line of a log, whatever line ends a reader of that log knows."""
+    return _LINE_BREAKING.sub(_escape, text)
+
+
+def for_markdown_block(text: str) -> str:
+    """A fenced code block that holds the text and out of which nothing in the text can break.
+
+    The fence is longer than any run of backticks inside: no renderer sees a link, an image, a command or HTML.
+    """
+    shown = for_terminal(text)
+    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{shown}\n{fence}"
+
+
+def for_markdown_inline(text: str) -> str:
+    """The text inside a Markdown line: what could mean something is escaped, line ends become spaces."""
+    collapsed = " ".join(text.split())
+    return _MARKDOWN_ACTIVE.sub(r"\\\1", _HIDDEN.sub(_escape, collapsed))
