@@ -1,0 +1,71 @@
+"""Stores already read, kept while they are current. A terminal has one shelf a command, a server one for its life.
+
+The shelf owns no freshness rule: each store module says whether what was read still stands on disk. So an answer is
+never stale, with or without a client that watches files. Modules are imported when their system is asked for, because
+a terminal's first answer needs one of the three.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from memory_recall.cancellation import Cancellation
+    from memory_recall.stores.agent import AgentStore
+    from memory_recall.stores.coven import CovenStore
+    from memory_recall.stores.nemp import NempStore
+
+_Store = TypeVar("_Store")
+
+_KEPT = 64
+"""How many stores stay in memory: more than the folders anybody opens at once."""
+
+
+class Shelf:
+    """Reads a store at most once while it stays unchanged.
+
+    Safe to use from several threads: an entry is replaced whole, and the worst that a race costs is a second reading.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, Path], Any] = OrderedDict()
+
+    def nemp(self, path: Path, source: Literal["project", "global"]) -> NempStore:
+        """The nemp store in that file, as it is on disk now."""
+        from memory_recall.stores import nemp
+
+        kept: NempStore | None = self._kept.get((source, path))
+        if kept is not None and nemp.is_current(kept):
+            return kept
+        return self._keep((source, path), nemp.read_store(path, source))
+
+    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:
+        """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again."""
+        from memory_recall.stores import agent
+
+        kept: AgentStore | None = self._kept.get(("agent", project))
+        if kept is not None and agent.is_current(kept):
+            return kept
+        return self._keep(("agent", project), agent.read_store(project, kept, cancellation))
+
+    def coven(self, home: Path) -> CovenStore:
+        """The Coven store under that home, as it is on disk now."""
+        from memory_recall.stores import coven
+
+        kept: CovenStore | None = self._kept.get(("coven", home))
+        if kept is not None and coven.is_current(kept):
+            return kept
+        return self._keep(("coven", home), coven.read_store(home))
+
+    def holds(self, system: str, path: Path) -> bool:
+        """Whether a store was read before, so that asking again costs a look at the disk and no reading."""
+        return (system, path) in self._kept
+
+    def _keep(self, name: tuple[str, Path], store: _Store) -> _Store:
+        self._kept[name] = store
+        self._kept.move_to_end(name)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return store
