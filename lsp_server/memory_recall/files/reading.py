@@ -62,7 +62,7 @@ def stamp_of(path: Path) -> Stamp | None:
         return None
 
 
-def read_file(path: Path, *, limit: int = STORE_LIMIT) -> FileBytes:
+def read_file(path: Path | str, *, limit: int = STORE_LIMIT) -> FileBytes:
     """The whole of a regular file, of at most `limit` bytes.
 
     Raises `Unreadable` for everything else, with a sentence that names the file and the remedy.
@@ -101,11 +101,11 @@ def _read_all(descriptor: int, limit: int) -> bytes | None:
     return b"".join(chunks)
 
 
-def _problem(path: Path, code: str, rest: str) -> Problem:
+def _problem(path: Path | str, code: str, rest: str) -> Problem:
     return Problem(code, f"{path} {rest}", str(path))
 
 
-def _unreadable(path: Path, failure: OSError | ValueError) -> Unreadable:
+def _unreadable(path: Path | str, failure: OSError | ValueError) -> Unreadable:
     if isinstance(failure, ValueError):
         return Unreadable(_problem(path, "bad-path", "is not a path that this system can open."))
     if failure.errno in (errno.ENOENT, errno.ENOTDIR):
