@@ -11,13 +11,13 @@ from functools import cache
 
 from memory_recall.text import tokens
 
-
-# One paragraph a subject. The words and phrases between commas open it: a phrase needs all its words, and needs them side
-# by side where one of them is a stop word. The words after + belong to it, but mean too many other things to open it.
+# One paragraph a subject. The words and phrases between commas open it: a phrase needs all its words, and needs them
+# side by side where one of them is a stop word. The words after + belong to it, but mean too many other things to open
+# it.
 _TABLE = """
 package manager, package managers, dependency manager, dependencies, dependency, install packages, npm, pnpm, yarn,
-bun, pip, pipenv, conda, cargo, composer, bundler, npx, pypi, lockfile
-+ package packages uv poetry maven gradle nuget homebrew brew apt install
+bun, pip, pipenv, conda, cargo, bundler, npx, pypi, lockfile
++ package packages composer uv poetry maven gradle nuget homebrew brew apt install
 
 auth, authentication, authorization, authenticate, authorize, login, log in, sign in, signin, signup, sign up, oauth,
 oauth2, oidc, sso, saml, jwt, single sign on, passwords, password, credentials, okta, auth0, mfa, 2fa
@@ -42,17 +42,17 @@ css, styling, stylesheet, tailwind, sass, scss, bootstrap, shadcn, design system
 library, dark mode
 + style styles theme themes theming colors fonts chakra radix mui
 
-api, apis, endpoint, endpoints, rest, graphql, grpc, openapi, swagger, trpc, web service
-+ route routes routing gateway http json request response webhook webhooks
+api, apis, endpoint, endpoints, graphql, grpc, rest api, openapi, swagger, trpc, web service
++ rest route routes routing gateway http json request response webhook webhooks
 
 state management, global state, redux, zustand, mobx, pinia, vuex, recoil, jotai
 + store stores context signals
 
-frontend, front end, user interface, ui framework, react, vue, svelte, angular, nextjs, nuxt, remix, solidjs
-+ component components jsx tsx astro vite hooks
+frontend, front end, user interface, ui framework, react, vue, svelte, angular, nextjs, nuxt, solidjs
++ remix component components jsx tsx astro vite hooks
 
-backend, back end, web framework, express, fastapi, django, flask, rails, nestjs, laravel, fastify, spring boot
-+ server servers hono koa gin axum actix
+backend, back end, web framework, fastapi, django, flask, rails, nestjs, laravel, fastify, spring boot
++ express server servers hono koa gin axum actix
 
 error handling, exception, exceptions, bug, bugs, crash, crashes, stack trace, traceback, sentry
 + error errors issue issues fix broken failure failures panic
@@ -82,9 +82,9 @@ flag, feature flags, feature toggle
 secrets, secret, api key, api keys, credentials, key management, vault, kms
 + key keys token tokens password encryption doppler
 
-bundler, build tool, build system, webpack, vite, rollup, esbuild, turbopack, parcel, makefile, bazel, turborepo,
+bundler, build tool, build system, webpack, vite, rollup, esbuild, turbopack, makefile, bazel, turborepo,
 monorepo
-+ build compile make nx workspace workspaces
++ parcel build compile make nx workspace workspaces
 
 infrastructure, infrastructure as code, terraform, pulumi, ansible, cloudformation, devops
 + cloud provisioning cluster aws gcp azure kubernetes
@@ -182,13 +182,18 @@ class Subject:
     sequences: tuple[str, ...]
     members: tuple[tuple[str, str], ...]
 
-    def is_opened_by(self, asked: frozenset[str], sequence: str) -> bool:
-        """Whether a query with these stems, in this sequence, is about the subject."""
-        return (
-            not self.words.isdisjoint(asked)
-            or any(phrase <= asked for phrase in self.phrases)
-            or any(part in sequence for part in self.sequences)
-        )
+    def is_opened_by(self, asked: frozenset[str], sequence: str, own: tuple[str, ...]) -> bool:
+        """Whether a query with these stems, in this sequence, is about the subject.
+
+        A phrase decides it. A single word does where at least half of the query's `own` words belong to the subject:
+        somebody who asks about knitting yarn does not mean a package manager.
+        """
+        if any(phrase <= asked for phrase in self.phrases) or any(part in sequence for part in self.sequences):
+            return True
+        if self.words.isdisjoint(asked):
+            return False
+        belonging = self.words.union(stem for stem, _ in self.members)
+        return 2 * sum(stem in belonging for stem in own) >= len(own) or len(own) == 1
 
 
 def related_terms(query: str) -> tuple[str, ...]:
@@ -197,10 +202,11 @@ def related_terms(query: str) -> tuple[str, ...]:
     "package manager" gives npm, pnpm, yarn, bun and more. Rank them joined by spaces, as a query of their own.
     """
     asked = frozenset(tokens.stems(tokens.terms(query)))
+    own = tokens.query_words(query)
     sequence = _sequence(query)
     found: dict[str, None] = {}
     for subject in subjects():
-        if subject.is_opened_by(asked, sequence):
+        if subject.is_opened_by(asked, sequence, own):
             found.update(dict.fromkeys(word for stem, word in subject.members if stem not in asked))
     return tuple(found)
 
