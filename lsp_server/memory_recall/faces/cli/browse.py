@@ -1,0 +1,54 @@
+"""The verbs that look at every system and record nothing: `search`, `show`."""
+
+from __future__ import annotations
+
+from memory_recall.faces.cli.invocation import Invocation, Parser, whole_number
+from memory_recall.faces.present import records, results
+from memory_recall.stores.shelf import Shelf
+
+_PROJECT = "the project whose stores are meant (default: the working directory)"
+
+
+def search(invocation: Invocation) -> int:
+    """Search all stores that are present."""
+    from memory_recall.recall import everywhere
+
+    parser = Parser(
+        "search",
+        "Search every store in sight and fold near-duplicates. Browsing: nothing is recorded anywhere.",
+        arguments="<words>",
+        example="memory-recall search package manager --limit 5",
+        discreet=True,  # with --with-coven the words are a Coven query
+    )
+    parser.takes_query()
+    parser.takes_project(_PROJECT)
+    parser.add_argument("--limit", type=whole_number, default=10, metavar="N", help="1 to 50 memories (default 10)")
+    parser.add_argument("--with-coven", action="store_true", help="also ask Coven; the query then reaches its program")
+    parser.add_argument("--familiar", default="coven", metavar="NAME", help="whose Coven documents (default: coven)")
+    options = invocation.parse(parser)
+    request = everywhere.SearchQuery(
+        query=invocation.query(options),
+        limit=options.limit,
+        with_coven=options.with_coven,
+        familiar=options.familiar,
+    )
+    answer = everywhere.search(request, invocation.place(options), invocation.env, Shelf())
+    return invocation.answer(options, answer.as_json(), results.search)
+
+
+def show(invocation: Invocation) -> int:
+    """Show one full record and its provenance."""
+    from memory_recall.catalogue import Catalogue
+
+    parser = Parser(
+        "show",
+        "Show the full record of a nemp key, a MEM- id or a ULID, and where it comes from. Nothing is recorded.",
+        arguments="<key | MEM-id | ULID>",
+        example="memory-recall show nemp:auth-flow",
+    )
+    parser.takes_query("the reference")
+    parser.takes_project(_PROJECT)
+    options = invocation.parse(parser)
+    reference = invocation.reference(options, "record: a nemp key, a MEM- id or a ULID")
+    resolution = Catalogue(invocation.place(options), invocation.env, Shelf()).resolve(reference)
+    return invocation.answer(options, resolution.as_json(), records.show)

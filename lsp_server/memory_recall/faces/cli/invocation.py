@@ -1,0 +1,242 @@
+"""One invocation of the command line: its verb, its words, its streams, and how an answer leaves it.
+
+Owns what all verbs share: where options end and the query begins, where the query comes from, and that everything
+printed is UTF-8 and harmless to a terminal. Must not know any verb, store or recall.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TextIO
+
+from memory_recall.environment import Environment, Place
+from memory_recall.errors import RecallError, UsageError
+from memory_recall.faces.present.terminal import Terminal
+from memory_recall.text.json_values import dumps
+from memory_recall.text.untrusted import for_terminal
+
+PROGRAM = "memory-recall"
+QUERY_LIMIT = 1 << 20
+"""The most bytes that are read of a query on standard input."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_NAMED_OPTION = re.compile(r"argument ([-/\w]+): ")
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Where an invocation reads and writes. A stream that the caller closed is None."""
+
+    stdin: BinaryIO | None
+    stdout: TextIO | None
+    stderr: TextIO | None
+
+
+class HelpAsked(Exception):
+    """`--help` stood among the options; carries the text to print."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class _HelpLayout(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        # A fixed width: asking the terminal for its own imports shutil, for which a first answer need not wait.
+        super().__init__(prog, max_help_position=30, width=100)
+
+
+class Parser(argparse.ArgumentParser):
+    """The options of one verb. A mistake is a `UsageError` of one sentence, not an exit.
+
+    `discreet` parsers repeat nothing of what was typed: a word of the query may have been taken for an option, and some
+    queries may appear in no message.
+    """
+
+    def __init__(self, verb: str, description: str, *, arguments: str, example: str, discreet: bool = False) -> None:
+        super().__init__(
+            prog=f"{PROGRAM} {verb}",
+            usage=f"{PROGRAM} {verb} [options] {arguments}".rstrip(),
+            description=description,
+            epilog=f"example:\n  {example}",
+            formatter_class=_HelpLayout,
+            add_help=False,
+            allow_abbrev=False,
+        )
+        self.discreet = discreet
+        self.add_argument("-h", "--help", action="store_true", help="show this text and do nothing else")
+        self.add_argument("--json", action="store_true", help="answer with one JSON object instead of text")
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the `UsageError` for what argparse found wrong."""
+        named = _NAMED_OPTION.match(message)
+        if self.discreet:
+            message = f"the option {named[1]} was not understood" if named else "the options were not understood"
+        elif named:
+            message = f"{named[1]}: {message[named.end() :]}"
+        raise self.mistake(message)
+
+    def mistake(self, what: str) -> UsageError:
+        """A usage error that points at this verb's help."""
+        return UsageError(f"{what[:1].upper()}{what[1:]}; see `{self.prog} --help`.")
+
+    def takes_query(self, what: str = "the query") -> None:
+        """Accept words and `--query-stdin`."""
+        self.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
+        self.add_argument(
+            "--query-stdin",
+            action="store_true",
+            help=f"read {what} from standard input, so that nothing needs quoting",
+        )
+
+    def takes_project(self, what: str) -> None:
+        """Accept `--project DIR`."""
+        self.add_argument("--project", metavar="DIR", help=what)
+
+
+def whole_number(written: str) -> int:
+    """An option's value as an integer. The message does not repeat the value, which may be a word of a query."""
+    if re.fullmatch(r"[+-]?[0-9]{1,18}", written) is None:
+        raise argparse.ArgumentTypeError("a whole number is expected")
+    return int(written)
+
+
+def decimal_number(written: str) -> float:
+    """An option's value as a finite number."""
+    if re.fullmatch(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", written) is None:
+        raise argparse.ArgumentTypeError("a number such as 0.3 is expected")
+    return float(written)
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What was asked: the arguments after the verb, and the surroundings they were typed in."""
+
+    arguments: Sequence[str]
+    env: Environment
+    streams: Streams
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether `--json` stands among the options, known even where the rest of them is wrong."""
+        head, _ = self._split()
+        return "--json" in head
+
+    def _split(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The arguments before and after the first `--`, which ends options."""
+        if "--" not in self.arguments:
+            return self.arguments, ()
+        end = list(self.arguments).index("--")
+        return self.arguments[:end], self.arguments[end + 1 :]
+
+    def parse(self, parser: Parser) -> argparse.Namespace:
+        """The options, and in `words` all words before and after a `--`.
+
+        Raises `UsageError`, and `HelpAsked` where help was asked for.
+        """
+        head, tail = self._split()
+        options, unknown = parser.parse_known_intermixed_args(list(head))
+        if options.help:
+            raise HelpAsked(parser.format_help())
+        takes_words = hasattr(options, "words")
+        if unknown:
+            dashed = [word for word in unknown if word.startswith("-") and len(word) > 1]
+            if not dashed:
+                raise parser.mistake("this takes no words")
+            what = "an option is unknown" if parser.discreet else f"{_shown(dashed[0])} is no option of this"
+            raise parser.mistake(f"{what}; put -- before words that begin with a dash" if takes_words else what)
+        if takes_words:
+            options.words = [*options.words, *tail]
+        elif tail:
+            raise parser.mistake("this takes no words")
+        return options
+
+    def query(self, options: argparse.Namespace) -> str:
+        """The query: the words joined by spaces, or standard input without its one last line end.
+
+        Bytes that are not UTF-8 become U+FFFD. Raises `UsageError` where both were given or the input is far too long.
+        """
+        words: list[str] = options.words
+        if not options.query_stdin:
+            return encodable(" ".join(words))
+        if words:
+            raise UsageError("Give the query either as words or on standard input (--query-stdin), not both.")
+        data = self.streams.stdin.read(QUERY_LIMIT + 1) if self.streams.stdin is not None else b""
+        if len(data) > QUERY_LIMIT:
+            raise UsageError(f"The query on standard input is longer than {QUERY_LIMIT:,} bytes; shorten it.")
+        text = data.decode("utf-8-sig", errors="replace")
+        return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
+
+    def reference(self, options: argparse.Namespace, what: str) -> str:
+        """The one thing that the words name, in the same way as a query. Raises `UsageError` where there is none."""
+        reference = self.query(options).strip()
+        if not reference:
+            raise UsageError(f"Say which {what}.")
+        return reference
+
+    def place(self, options: argparse.Namespace) -> Place:
+        """Where the question is asked: `--project`, else the working directory."""
+        return Place(self.directory(options.project))
+
+    def directory(self, written: str | None) -> Path:
+        """The directory that `--project` names, else the working directory; links are not resolved."""
+        if written is None:
+            return self.env.cwd
+        path = self.env.cwd / written
+        if "\0" in written or not path.is_dir():
+            raise UsageError(f"--project: {_shown(written)} is not a directory; name one that exists.")
+        return path
+
+    def answer(
+        self, options: argparse.Namespace, shape: Mapping[str, Any], text: Callable[[Mapping[str, Any], Terminal], str]
+    ) -> int:
+        """Print an answer as `--json` or as text for people; exit code 0."""
+        if options.json:
+            self.write(dumps(dict(shape), indent=2 if _is_terminal(self.streams.stdout) else None))
+        else:
+            self.write(text(shape, self.terminal()))
+        return 0
+
+    def terminal(self) -> Terminal:
+        """What the text for people needs to know about where it appears."""
+        return Terminal(cwd=self.env.cwd, home=self.env.home, coloured=_is_terminal(self.streams.stdout))
+
+    def write(self, text: str) -> None:
+        """One text on standard output, its last line ended."""
+        _put(self.streams.stdout, text)
+
+    def fail(self, error: RecallError) -> int:
+        """One sentence on standard error and, with `--json`, the error object on standard output. The exit code."""
+        if self.wants_json:
+            try:
+                self.write(dumps(error.as_json()))
+            except BrokenPipeError:
+                raise
+            except OSError:  # a full disk behind standard output: the sentence still goes to standard error
+                pass
+        _put(self.streams.stderr, f"{PROGRAM}: {for_terminal(error.message, single_line=True)}")
+        return 2 if isinstance(error, UsageError) else 3
+
+
+def encodable(text: str) -> str:
+    """The text with what no encoding can say replaced: bytes that the shell passed and that are not UTF-8."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def _shown(written: str) -> str:
+    return for_terminal(encodable(written), single_line=True)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def _put(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        return
+    stream.write(text if text.endswith("\n") else text + "\n")
+    stream.flush()

@@ -1,0 +1,259 @@
+"""What each recall answers, as text for people. Takes the very shapes that `--json` prints; knows no store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memory_recall.faces.present.pieces import (
+    block,
+    counted,
+    indented,
+    joined,
+    line,
+    member,
+    number,
+    preview,
+    problems,
+)
+from memory_recall.faces.present.terminal import Terminal
+from memory_recall.text.untrusted import for_terminal
+
+Shape = Mapping[str, Any]
+
+
+def nemp(answer: Shape, terminal: Terminal) -> str:
+    """A nemp recall: one memory whole, several as a list, or what to try where there is none."""
+    memories: Sequence[Shape] = answer["memories"]
+    query = for_terminal(str(answer["query"]), single_line=True)
+    if not memories:
+        lines = [
+            f'❌ No memories found for "{query}"',
+            "",
+            "Try other words; `memory-recall search` looks in all stores, `memory-recall doctor` lists them.",
+        ]
+    elif len(memories) == 1:
+        lines = _nemp_memory(memories[0], terminal)
+    else:
+        lines = [f'🔍 Found {counted(len(memories), "memory", "memories")} matching "{query}":', ""]
+        lines += [_nemp_listed(memory, terminal) for memory in memories]
+        lines += ["", "Use /nemp:recall <exact-key> for full details."]
+    omitted = answer.get("omitted")
+    if omitted:
+        lines.append(terminal.faint(f"{omitted} more matched; --limit shows more, up to 50."))
+    for shadowed in answer.get("shadowed") or ():
+        where = terminal.place(member(shadowed, "path"), member(shadowed, "line"))
+        lines.append(
+            terminal.faint(f"Also in {line(member(shadowed, 'source'))} ({where}), shadowed by the project's own.")
+        )
+    return "\n".join([*lines, *problems(answer, terminal)])
+
+
+def _nemp_memory(memory: Shape, terminal: Terminal) -> list[str]:
+    vitality, confidence = memory.get("vitality"), memory.get("confidence")
+    score = number(member(vitality, "score"))
+    state = member(vitality, "state")
+    certainty = member(confidence, "score") if isinstance(confidence, Mapping) else confidence
+    where = terminal.place(memory["path"], memory.get("line"))
+    lines = [
+        f"🔍 Memory: {terminal.strong(line(memory['key']))}",
+        f"Value: {_continued(block(memory['value']))}",
+        joined(
+            f"Type: {line(memory.get('type'))}",
+            f"Vitality: {score}" + (f" ({line(state)})" if state is not None else ""),
+            f"Confidence: {number(certainty)}",
+        ),
+        f"Agent: {line(memory.get('agent_id'))}",
+        f"Updated: {line(memory.get('updated') or memory.get('created'))}",
+        f"Source: {line(memory['source'])} ({where})",
+    ]
+    successor = member(memory.get("links"), "superseded_by")
+    if successor:
+        lines.append(terminal.warning(f"Superseded by: {line(successor)}"))
+    return lines
+
+
+def _continued(text: str) -> str:
+    """A block whose later lines stand apart from the fields around it, which they could imitate."""
+    return text.replace("\n", "\n  ")
+
+
+def _nemp_listed(memory: Shape, terminal: Terminal) -> str:
+    key = terminal.strong(f"[{line(memory['key'])}]")
+    return f"{key} (by {line(memory.get('agent_id'))}) - {preview(memory['value'])}"
+
+
+def recount(answer: Shape, terminal: Terminal) -> str:
+    """What `nemp recount` changed."""
+    changes: Sequence[Shape] = answer["changes"]
+    if not changes:
+        lines = ["✓ Every read counter agrees with the access log; nothing was changed."]
+    else:
+        lines = [f"✓ Corrected {counted(len(changes), 'memory', 'memories')} from the access log:", ""]
+        lines += [_recounted(change, terminal) for change in changes]
+    return "\n".join([*lines, *problems(answer, terminal)])
+
+
+def _recounted(change: Shape, terminal: Terminal) -> str:
+    moves = [
+        f"{name} {number(member(move, 'from'))} → {number(member(move, 'to'))}"
+        for name, move in change.items()
+        if isinstance(move, Mapping) and "from" in move and "to" in move and move["from"] != move["to"]
+    ]
+    return f"{terminal.strong('[' + line(change['key']) + ']')} {', '.join(moves)}"
+
+
+def memory(answer: Shape, terminal: Terminal) -> str:
+    """A recall of the project's `.agent` memories: what was found, what was left out, and the record it left."""
+    memories: Sequence[Shape] = answer["memories"]
+    query = for_terminal(str(answer["query"]), single_line=True)
+    about = f' for "{query}"' if query.strip() else ""
+    if memories:
+        more = answer["matched"] - len(memories)
+        of_all = f", {more} more matched" if more > 0 else ""
+        lines = [f"🔍 Found {counted(len(memories), 'memory', 'memories')}{about}{of_all}:"]
+    else:
+        lines = [f"❌ No memories found{about} among {counted(answer['scanned'], 'entry', 'entries')}"]
+    for entry in memories:
+        lines += ["", *_agent_memory(entry, terminal)]
+    left_out = [
+        f"{answer.get(counter)} {reason}"
+        for counter, reason in (
+            ("expired_skipped", "expired (--include-expired shows them)"),
+            ("low_confidence_skipped", "below the confidence asked for (--min-confidence)"),
+            ("scope_filtered_skipped", "of another scope"),
+        )
+        if answer.get(counter)
+    ]
+    lines.append("")
+    if left_out:
+        lines.append(f"Left out: {', '.join(left_out)}.")
+    lines += _continuity(answer.get("continuity"))
+    lines.append(terminal.faint(f"Run: {line(answer.get('run_id'))}"))
+    return "\n".join([*lines, *problems(answer, terminal)])
+
+
+def _agent_memory(entry: Shape, terminal: Terminal) -> list[str]:
+    tags = entry.get("tags")
+    return [
+        f"{terminal.strong('[' + line(entry['memory_id']) + ']')} {line(entry.get('title') or '(no title)')}",
+        indented(block(entry.get("content"))),
+        "  "
+        + joined(
+            f"Type: {line(entry.get('type'))}",
+            f"Confidence: {number(entry.get('confidence'))}",
+            f"Created: {line(entry.get('created_at'))}",
+            f"Tags: {', '.join(line(tag) for tag in tags)}" if isinstance(tags, list) and tags else None,
+        ),
+        "  " + terminal.faint(f"Source: {terminal.place(entry.get('path'), entry.get('line'))}"),
+    ]
+
+
+def _continuity(continuity: Any) -> list[str]:
+    waiting = _how_many(member(continuity, "open_waitpoints"))
+    live = _how_many(member(continuity, "live_sessions"))
+    said = joined(
+        counted(live, "live session") if live else None, counted(waiting, "open waitpoint") if waiting else None
+    )
+    return [f"Meanwhile: {said}"] if said else []
+
+
+def _how_many(value: Any) -> int:
+    return len(value) if isinstance(value, list | tuple) else value if isinstance(value, int) else 0
+
+
+def coven(answer: Shape, terminal: Terminal) -> str:
+    """Claims of the Coven store with who attested each. The query is not repeated: it may appear nowhere."""
+    hits: Sequence[Shape] = answer["hits"]
+    if hits:
+        lines = [f"🔍 Found {counted(len(hits), 'claim')}:"]
+    else:
+        lines = [f"❌ No claims found{': ' + line(answer['note']) if answer.get('note') else ''}"]
+    for hit in hits:
+        lines += ["", *_claim(hit, terminal)]
+    dropped = answer.get("dropped")
+    if dropped:
+        lines += ["", f"Dropped: {dropped} ({_reasons(answer.get('dropped_reasons'))})"]
+    if answer.get("manifest_hash"):
+        read = f"Manifest: sha256 {line(answer['manifest_hash'])[:16]}… read {line(answer.get('queried_at'))}"
+        lines += ["", terminal.faint(read)]
+    return "\n".join([*lines, *problems(answer, terminal)])
+
+
+def _claim(hit: Shape, terminal: Terminal) -> list[str]:
+    source = hit.get("source_context")
+    lines = [
+        f"{terminal.strong('[' + line(hit['ulid']) + ']')} {line(hit.get('title'))}",
+        indented(block(hit.get("snippet"))),
+        f"  Attested by {line(hit.get('attested_by'))} ({line(hit.get('attestation_type'))})"
+        f" | Confidence: {line(hit.get('confidence'))} | Promoted: {line(hit.get('promoted_at'))}",
+    ]
+    if hit.get("superseded_by"):
+        lines.append("  " + terminal.warning(f"Superseded by {line(hit['superseded_by'])}"))
+    lines += ["  " + terminal.warning(line(member(standing, "message"))) for standing in _other_standings(hit)]
+    if source:
+        lines.append("  " + terminal.faint(f"Source: {line(source)}"))
+    return lines
+
+
+def _other_standings(hit: Shape) -> list[Any]:
+    return [standing for standing in hit.get("standings") or () if member(standing, "code") != "superseded"]
+
+
+def _reasons(reasons: Any) -> str:
+    if isinstance(reasons, Mapping):
+        return ", ".join(f"{number(count)} {line(reason)}" for reason, count in reasons.items())
+    return ", ".join(line(member(reason, "message") or reason) for reason in reasons or ()) or "no reason given"
+
+
+def opened_source(answer: Shape, terminal: Terminal) -> str:
+    """The source of a claim: its text where it was found, else the reference as it is and why."""
+    lines = [f"Source: {line(answer.get('reference'))}"]
+    if answer.get("resolved"):
+        lines.append(f"File: {terminal.path(str(answer['resolved']))}")
+    if answer.get("note"):
+        lines.append(line(answer["note"]))
+    if answer.get("text") is not None:
+        lines += ["", block(answer["text"])]
+    return "\n".join([*lines, *problems(answer, terminal)])
+
+
+def search(answer: Shape, terminal: Terminal) -> str:
+    """One ranked list over all systems, each hit with where it comes from."""
+    hits: Sequence[Shape] = answer["hits"]
+    query = for_terminal(str(answer["query"]), single_line=True)
+    if hits:
+        lines = [f'🔍 Found {counted(len(hits), "memory", "memories")} for "{query}":']
+    else:
+        lines = [f'❌ No memories found for "{query}"', "", "`memory-recall doctor` lists the stores in sight."]
+    for hit in hits:
+        lines += ["", *_hit(hit, terminal)]
+    return "\n".join([*lines, *problems(answer, terminal)])
+
+
+def _hit(hit: Shape, terminal: Terminal) -> list[str]:
+    provenance = hit["provenance"]
+    name = f"[{hit['system']}:{line(hit['id'])}]"
+    title = "" if hit["title"] == hit["id"] else f" {line(hit['title'])}"
+    lines = [f"{terminal.strong(name)}{title}", f"  {preview(hit['text'])}", f"  {origin(provenance, terminal)}"]
+    lines += ["  " + terminal.warning(line(member(standing, "message"))) for standing in hit.get("standings") or ()]
+    for also in hit.get("also") or ():
+        where = origin(also["provenance"], terminal) if member(also, "provenance") else ""
+        lines.append("  " + terminal.faint(f"Also {line(member(also, 'system'))}:{line(member(also, 'id'))} {where}"))
+    return lines
+
+
+def origin(provenance: Shape, terminal: Terminal) -> str:
+    """Where a memory comes from, who says so, when, how sure: one line."""
+    writer = provenance.get("attested_by") or provenance.get("author")
+    kind = provenance.get("attestation_type")
+    verified = provenance.get("verified")
+    return joined(
+        f"{line(provenance.get('source'))} ({terminal.place(provenance.get('path'), provenance.get('line'))})",
+        f"by {line(writer)}" + (f" ({line(kind)})" if kind else "") if writer else None,
+        line(provenance.get("updated") or provenance.get("created"))
+        if provenance.get("updated") or provenance.get("created")
+        else None,
+        f"confidence {number(provenance['confidence'])}" if provenance.get("confidence") is not None else None,
+        None if verified is None else terminal.good("verified") if verified else terminal.warning("not verified"),
+    )

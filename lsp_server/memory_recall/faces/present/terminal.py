@@ -1,0 +1,76 @@
+"""The terminal as the texts for people see it: colour or none, and how a path is written there.
+
+Colour comes from termcolor, which is imported only where there is a terminal to colour; it honours NO_COLOR.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_recall.text.untrusted import for_terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Where a text appears. `coloured` is whether it is a terminal at all; NO_COLOR and the like still decide."""
+
+    cwd: Path
+    home: Path | None = None
+    coloured: bool = False
+
+    def strong(self, text: str) -> str:
+        """The name of a memory."""
+        return self._paint(text, None, "bold")
+
+    def faint(self, text: str) -> str:
+        """What stands beside an answer: where it comes from, what was left out."""
+        return self._paint(text, None, "dark")
+
+    def warning(self, text: str) -> str:
+        """A problem, or a reason why a memory may no longer hold."""
+        return self._paint(text, "yellow")
+
+    def good(self, text: str) -> str:
+        """Something that was checked and holds."""
+        return self._paint(text, "green")
+
+    def _paint(self, text: str, colour: str | None, *attributes: str) -> str:
+        if not self.coloured or not text:
+            return text
+        from termcolor import colored
+
+        return colored(text, colour, attrs=attributes)
+
+    def path(self, path: str | Path) -> str:
+        """A path as short as it can be written here and still be opened: relative, from `~`, or whole."""
+        written = str(path)
+        shown = _below(written, str(self.cwd))
+        if shown is None and self.home is not None:
+            from_home = _below(written, str(self.home))
+            shown = None if from_home is None else os.path.join("~", from_home)  # noqa: PTH118 - text, not a path
+        return for_terminal(written if shown is None else shown, single_line=True)
+
+    def place(self, path: object, line: object = None, column: object = None) -> str:
+        """`path:line:column`, as far as they are known."""
+        if path is None:
+            return ""
+        return ":".join([self.path(str(path)), *(str(number) for number in (line, column) if number is not None)])
+
+
+def _below(path: str, directory: str) -> str | None:
+    parent = directory if directory.endswith(os.sep) else directory + os.sep
+    return path[len(parent) :] if path.startswith(parent) else None
+
+
+def width_of(text: str) -> int:
+    """How many columns a terminal gives a line of text: two for wide characters, none for combining ones."""
+    return sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or character in "\u200d\ufe0e\ufe0f":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
