@@ -1,0 +1,91 @@
+"""Misspelt words: which word of a store somebody may have meant.
+
+Conservative, because a wrong guess is an answer to a question that nobody asked: short words are never guessed at, few
+edits are allowed, and only words that the store really has are offered. Knows no store itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memory_recall.cancellation import Cancellation
+from memory_recall.ranking.lexical import Document
+from memory_recall.text import tokens
+
+SHORTEST = 4
+"""Letters of the shortest word that is guessed at: with three, nearly everything is one edit from something."""
+_CHECK_EVERY = 1_000
+
+
+def edits_allowed(length: int) -> int:
+    """How many edits (a letter more, less, another, or two swapped) a word of that length may be away from the right one."""
+    return 0 if length < SHORTEST else 1 if length < 8 else 2 if length < 12 else 3
+
+
+def closest(word: str, vocabulary: Iterable[str], limit: int = 3, cutoff: int | None = None) -> list[str]:
+    """The entries of a vocabulary that `word` may be a misspelling of, nearest first, then in the order given.
+
+    Words or whole names; case, accents and width do not count. `cutoff` is the most edits allowed, by the word's length
+    where it is None. A word of up to five letters must begin with the right letter or have its first two swapped.
+    """
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    asked = tokens.normalise(word)
+    candidates = list(dict.fromkeys(vocabulary))
+    allowed = edits_allowed(len(asked)) if cutoff is None else cutoff
+    found = process.extract(
+        asked,
+        [tokens.normalise(candidate) for candidate in candidates],
+        scorer=OSA.distance,
+        processor=None,
+        score_cutoff=allowed,
+        limit=None,
+    )
+    plausible = [
+        (distance, index) for other, distance, index in found if not distance or _begins_alike(asked, str(other))
+    ]
+    return [candidates[index] for _, index in sorted(plausible)[:limit]]
+
+
+def corrected_query(query: str, documents: Sequence[Document], *, cancellation: Cancellation | None = None) -> str:
+    """The query with its misspelt words as the documents spell them; empty where it is no misspelling of them.
+
+    For a query of which no word was found. At least half of its words must be near to words of the documents: a single
+    near word in a longer question is chance. Raises `Cancelled`.
+    """
+    asked = list(dict.fromkeys(word for word in tokens.words(query) if word not in tokens.STOP_WORDS))
+    guessable = [word for word in asked if _is_guessable(word)]
+    if 2 * len(guessable) < len(asked) or not guessable:
+        return ""
+    vocabulary = [word for word in words_of(documents, cancellation) if _is_guessable(word)]
+    corrections = [nearest for word in guessable if (nearest := closest(word, vocabulary, limit=1))]
+    if 2 * len(corrections) < len(asked):
+        return ""
+    return " ".join(word for nearest in corrections for word in nearest)
+
+
+def words_of(documents: Sequence[Document], cancellation: Cancellation | None = None) -> list[str]:
+    """The distinct words of documents, without stop words, sorted."""
+    pieces: set[str] = set()
+    for count, (title, text, tags) in enumerate(documents):
+        if cancellation is not None and not count % _CHECK_EVERY:
+            cancellation.check()
+        pieces.update(title.split(), text.split(), *(tag.split() for tag in tags))
+    words: set[str] = set()
+    for count, piece in enumerate(pieces):
+        if cancellation is not None and not count % _CHECK_EVERY:
+            cancellation.check()
+        words.update(tokens.words(piece))
+    return sorted(words - tokens.STOP_WORDS)
+
+
+def _is_guessable(word: str) -> bool:
+    """Whether it is a word of letters: numbers and pairs of Chinese characters have no misspellings, only others."""
+    return len(word) >= SHORTEST and word.isalpha()
+
+
+def _begins_alike(asked: str, other: str) -> bool:
+    if len(asked) > 5 or asked[:1] == other[:1]:
+        return True
+    return asked[:2] == other[1::-1]
