@@ -57,8 +57,27 @@ def rank(query: str, documents: Sequence[Document], *, cancellation: Cancellatio
     words. Raises `Cancelled`.
     """
     question = tokens.analysed(query)
+    found, average = _found(question, documents, cancellation)
+    return _scored(question, found, documents, average)
+
+
+def rank_any(
+    words: Sequence[str], documents: Sequence[Document], *, cancellation: Cancellation | None = None
+) -> list[Score]:
+    """The documents that contain any of the words, which stand for one another: none of them is missed in a document
+    that has others. Best first; the words that nobody else has weigh most. Raises `Cancelled`.
+    """
+    question = tokens.analysed(" ".join(words))
+    found, average = _found(question, documents, cancellation)
+    return _scored_as_one(question, found, documents, average)
+
+
+def _found(
+    question: Sequence[tokens.QueryWord], documents: Sequence[Document], cancellation: Cancellation | None
+) -> tuple[list[tuple[int, dict[int, float]]], float]:
+    """Which documents mention which words of a question how often; and the average length of all documents."""
     if not question:
-        return []
+        return [], 1.0
     candidates, average = _candidates(question, documents, cancellation)
     mentions = _mentions(question, (documents[index] for index in candidates), cancellation)
     found: list[tuple[int, dict[int, float]]] = []
@@ -67,7 +86,7 @@ def rank(query: str, documents: Sequence[Document], *, cancellation: Cancellatio
         frequencies = _frequencies(documents[index], mentions)
         if frequencies:
             found.append((index, frequencies))
-    return _scored(question, found, documents, average)
+    return found, average
 
 
 def _candidates(
@@ -161,22 +180,51 @@ def _scored(
     Each word contributes idf·tf/(tf + k1·(1 - b + b·length/average)), which tends to idf; the sum is divided by the
     sum of all idf and multiplied by a factor for the share of the query's words that were found.
     """
-    containing = [0] * len(question)
-    for _, frequencies in found:
-        for word in frequencies:
-            containing[word] += 1
-    weights = [math.log(1.0 + (len(documents) - count + 0.5) / (count + 0.5)) for count in containing]
+    weights = _inverse_frequencies(len(question), found, len(documents))
     best = sum(weights)
     scores: list[Score] = []
     for index, frequencies in found:
-        length = len(documents[index].title) + len(documents[index].text)
-        damping = SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / average)
+        damping = _damping(documents[index], average)
         gained = sum(weights[word] * frequency / (frequency + damping) for word, frequency in frequencies.items())
-        score = gained / best * coverage(len(frequencies), len(question))
-        words = tuple(question[word].stem for word in sorted(frequencies))
-        scores.append(Score(index, score, len(frequencies), words))
+        scores.append(_score(index, gained / best * coverage(len(frequencies), len(question)), frequencies, question))
     scores.sort(key=lambda score: (-score.score, score.index))
     return scores
+
+
+def _scored_as_one(
+    question: Sequence[tokens.QueryWord],
+    found: Sequence[tuple[int, dict[int, float]]],
+    documents: Sequence[Document],
+    average: float,
+) -> list[Score]:
+    """BM25 for one word with many spellings, each of which counts by its idf in proportion to the rarest."""
+    weights = _inverse_frequencies(len(question), found, len(documents))
+    scores: list[Score] = []
+    for index, frequencies in found:
+        mentioned = sum(weights[word] * frequency for word, frequency in frequencies.items()) / max(weights)
+        score = mentioned / (mentioned + _damping(documents[index], average))
+        scores.append(_score(index, score, frequencies, question))
+    scores.sort(key=lambda score: (-score.score, score.index))
+    return scores
+
+
+def _inverse_frequencies(words: int, found: Sequence[tuple[int, dict[int, float]]], documents: int) -> list[float]:
+    """The idf of each word: ln(1 + (N - n + 1/2)/(n + 1/2)), always above 0."""
+    containing = [0] * words
+    for _, frequencies in found:
+        for word in frequencies:
+            containing[word] += 1
+    return [math.log(1.0 + (documents - count + 0.5) / (count + 0.5)) for count in containing]
+
+
+def _damping(document: Document, average: float) -> float:
+    length = len(document.title) + len(document.text)
+    return SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / average)
+
+
+def _score(index: int, score: float, frequencies: Mapping[int, float], question: Sequence[tokens.QueryWord]) -> Score:
+    words = tuple(question[word].stem for word in sorted(frequencies))
+    return Score(index, score, len(words), words)
 
 
 def coverage(matched: int, asked: int) -> float:

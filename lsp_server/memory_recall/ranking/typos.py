@@ -18,7 +18,10 @@ _CHECK_EVERY = 1_000
 
 
 def edits_allowed(length: int) -> int:
-    """How many edits (a letter more, less, another, or two swapped) a word of that length may be away from the right one."""
+    """How many edits a misspelt word of that length may be away from the right one.
+
+    An edit is a letter more, a letter less, another letter, or two neighbours swapped.
+    """
     return 0 if length < SHORTEST else 1 if length < 8 else 2 if length < 12 else 3
 
 
@@ -49,7 +52,7 @@ def closest(word: str, vocabulary: Iterable[str], limit: int = 3, cutoff: int | 
 
 
 def corrected_query(query: str, documents: Sequence[Document], *, cancellation: Cancellation | None = None) -> str:
-    """The query with its misspelt words as the documents spell them; empty where it is no misspelling of them.
+    """The words (or stems) of the documents that the query's words are misspellings of; empty where they are none.
 
     For a query of which no word was found. At least half of its words must be near to words of the documents: a single
     near word in a longer question is chance. Raises `Cancelled`.
@@ -58,7 +61,9 @@ def corrected_query(query: str, documents: Sequence[Document], *, cancellation: 
     guessable = [word for word in asked if _is_guessable(word)]
     if 2 * len(guessable) < len(asked) or not guessable:
         return ""
-    vocabulary = [word for word in words_of(documents, cancellation) if _is_guessable(word)]
+    known = words_of(documents, cancellation)
+    # With the stems as well: "tokne" is one edit from token, and two from the tokens that the text has.
+    vocabulary = [word for word in dict.fromkeys((*known, *tokens.stems(known))) if _is_guessable(word)]
     corrections = [nearest for word in guessable if (nearest := closest(word, vocabulary, limit=1))]
     if 2 * len(corrections) < len(asked):
         return ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory_recall.cancellation import Cancellation
-from memory_recall.ranking.lexical import Document, Score, rank
+from memory_recall.ranking.lexical import Document, Score, rank, rank_any
 from memory_recall.ranking.related import related_terms
 from memory_recall.ranking.typos import corrected_query
 
@@ -23,7 +23,7 @@ def rank_widened(query: str, documents: Sequence[Document], *, cancellation: Can
     The scores are those of `rank`, discounted; `words` are the words that were found in place of the question's own.
     Raises `Cancelled`.
     """
-    found = rank(" ".join(related_terms(query)), documents, cancellation=cancellation)
+    found = rank_any(related_terms(query), documents, cancellation=cancellation)
     if not found:
         found = rank(corrected_query(query, documents, cancellation=cancellation), documents, cancellation=cancellation)
     return [Score(score.index, score.score * DISCOUNT, score.matched, score.words) for score in found]
