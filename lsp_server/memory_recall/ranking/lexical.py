@@ -209,12 +209,12 @@ def _scored_as_one(
 
 
 def _inverse_frequencies(words: int, found: Sequence[tuple[int, dict[int, float]]], documents: int) -> list[float]:
-    """The idf of each word: ln(1 + (N - n + 1/2)/(n + 1/2)), always above 0."""
+    """The idf of each word: ln(1 + (N - n + 1/2)/(n + 1/2)), always above 0; an absent word counts as one seen once."""
     containing = [0] * words
     for _, frequencies in found:
         for word in frequencies:
             containing[word] += 1
-    return [math.log(1.0 + (documents - count + 0.5) / (count + 0.5)) for count in containing]
+    return [math.log(1.0 + (documents - max(1, count) + 0.5) / (max(1, count) + 0.5)) for count in containing]
 
 
 def _damping(document: Document, average: float) -> float:

@@ -36,12 +36,14 @@ _LETTERS = str.maketrans(
         "ı": "i", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ŧ": "t", "Ŧ": "T",
     }
 )  # fmt: skip
+_LETTER = re.compile(f"[{''.join(map(chr, _LETTERS))}]")
 _ASCII_BYTES = bytes(range(128))
 
 APOSTROPHES = "'’‘ʼ"
 JOINERS = "-_./‐"
 """What holds the parts of one name together: `auth-flow`, `user_id`, `db.url`, `db/migrate`."""
 _ASCII_GLUE = "".join(character for character in APOSTROPHES + JOINERS if character.isascii()).encode()
+_OTHER_GLUE = "".join(character for character in APOSTROPHES + JOINERS if not character.isascii())
 _JOINER_CLASS = re.escape(JOINERS)
 _APOSTROPHE = re.compile(rf"(?<=[^\W\d_])[{APOSTROPHES}](?=[^\W\d_])")
 _NAME = re.compile(rf"{_WORD}(?:[{_JOINER_CLASS}]{_WORD})*")
@@ -90,14 +92,7 @@ def normalise(text: str) -> str:
 
     `café` and `cafe`, `ＡＰＩ` and `api` come out equal. The length may change.
     """
-    if text.isascii():
-        return text.lower()
-    # Most texts hold a few dashes and emoji that stay as they are: only their other bytes then need to change.
-    encoded = text.encode("utf-8", "surrogatepass")
-    foreign = encoded.translate(None, _ASCII_BYTES).decode("utf-8", "surrogatepass")
-    if _fold(foreign) == foreign:
-        return encoded.lower().decode("utf-8", "surrogatepass")
-    return _fold(text)
+    return text.lower() if text.isascii() else _normalised(text, b"")
 
 
 def squeeze(text: str) -> str:
@@ -108,11 +103,23 @@ def squeeze(text: str) -> str:
     """
     if text.isascii():
         return text.encode().lower().translate(None, _ASCII_GLUE).decode()
-    squeezed = normalise(text)
-    for character in APOSTROPHES + JOINERS:
+    squeezed = _normalised(text, _ASCII_GLUE)
+    for character in _OTHER_GLUE:
         if character in squeezed:
             squeezed = squeezed.replace(character, "")
     return squeezed
+
+
+def _normalised(text: str, dropped: bytes) -> str:
+    """The normalised text without the ASCII characters to drop.
+
+    Most texts hold a few dashes and emoji that stay as they are; then only the other bytes need to change.
+    """
+    encoded = text.encode("utf-8", "surrogatepass")
+    foreign = encoded.translate(None, _ASCII_BYTES).decode("utf-8", "surrogatepass")
+    if _fold(foreign) == foreign:
+        return encoded.lower().translate(None, dropped).decode("utf-8", "surrogatepass")
+    return _fold(text).encode("utf-8", "surrogatepass").translate(None, dropped).decode("utf-8", "surrogatepass")
 
 
 def words(text: str) -> list[str]:
@@ -204,8 +211,10 @@ def _fold(text: str) -> str:
 
 
 def _unaccent(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", _MARKS.sub("", decomposed).translate(_LETTERS))
+    bare = _MARKS.sub("", unicodedata.normalize("NFKD", text))
+    if _LETTER.search(bare):
+        bare = bare.translate(_LETTERS)
+    return unicodedata.normalize("NFC", bare)
 
 
 def _parts(name: str) -> Iterator[str]:
