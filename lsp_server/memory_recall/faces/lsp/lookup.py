@@ -1,0 +1,107 @@
+"""The reference at a position and what it says, on the event loop where that only costs a look at the disk.
+
+An editor asks at every rest of the mouse. Where every store that is needed has been read and still stands, the answer
+is made at once; where one must be read, or where looking alone was slow the last time, it is made in a thread.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from memory_recall.cancellation import Cancellation
+from memory_recall.environment import Environment, Place
+from memory_recall.faces.lsp.documents import Spot
+from memory_recall.stores.shelf import Shelf
+
+if TYPE_CHECKING:
+    from memory_recall.catalogue import Resolution
+    from memory_recall.references import Reference
+    from memory_recall.stores.agent import AgentStore
+    from memory_recall.stores.coven import CovenStore
+    from memory_recall.stores.nemp import NempStore
+
+_QUICK = 0.003
+"""Seconds that an answer may keep the event loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A reference in a note, with what it says there. Its `reference` counts columns of the spot's line."""
+
+    place: Place
+    spot: Spot
+    reference: Reference
+    resolution: Resolution
+
+
+class NeedsReading(Exception):
+    """The answer is not to be had by looking alone."""
+
+
+class Lookup:
+    """Answers for positions, each place remembered as quick or not."""
+
+    def __init__(self, environment: Environment, shelf: Shelf) -> None:
+        self._environment = environment
+        self._shelf = shelf
+        self._quick: set[Place] = set()
+
+    def glance(self, place: Place, spot: Spot) -> Citation | None:
+        """The citation at a spot, for the event loop. Raises `NeedsReading` where a thread should look."""
+        if place not in self._quick:
+            raise NeedsReading
+        return self._timed(place, spot, _Standing(self._shelf))
+
+    def look(self, place: Place, spot: Spot, cancellation: Cancellation) -> Citation | None:
+        """The citation at a spot; reads stores, so not for the event loop."""
+        cancellation.check()
+        return self._timed(place, spot, self._shelf)
+
+    def _timed(self, place: Place, spot: Spot, shelf: Shelf) -> Citation | None:
+        from memory_recall.catalogue import Catalogue
+        from memory_recall.references import reference_at
+
+        started = time.perf_counter()
+        catalogue = Catalogue(place, self._environment, shelf)
+        reference = reference_at(spot.content, spot.column, catalogue)
+        citation = None if reference is None else Citation(place, spot, reference, catalogue.resolve(reference))
+        if time.perf_counter() - started < _QUICK:
+            self._quick.add(place)
+        else:
+            self._quick.discard(place)
+        return citation
+
+
+class _Standing(Shelf):
+    """A shelf that hands out only what it holds and what still stands on disk."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__()
+        self._kept = shelf._kept
+
+    def nemp(self, path: Path, source: Literal["project", "global"]) -> NempStore:
+        from memory_recall.stores.nemp import is_current
+
+        kept: NempStore | None = self._kept.get((source, path))
+        if kept is None or not is_current(kept):
+            raise NeedsReading
+        return kept
+
+    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:  # noqa: ARG002
+        from memory_recall.stores.agent import is_current
+
+        kept: AgentStore | None = self._kept.get(("agent", project))
+        if kept is None or not is_current(kept):
+            raise NeedsReading
+        return kept
+
+    def coven(self, home: Path) -> CovenStore:
+        from memory_recall.stores.coven import is_current
+
+        kept: CovenStore | None = self._kept.get(("coven", home))
+        if kept is None or not is_current(kept):
+            raise NeedsReading
+        return kept

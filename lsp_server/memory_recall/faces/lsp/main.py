@@ -1,0 +1,102 @@
+"""The process: `memory-recall-lsp`, and the verb `memory-recall lsp`. Owns standard input and output, log and exit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from memory_recall import __version__
+
+_GRACE = 2.0
+"""Seconds that work under way gets at the end, to stop its subprocess or to finish a write."""
+
+_USAGE = """\
+usage: memory-recall-lsp [--log-level LEVEL] [--version] [--help]
+
+The language server of memory-recall, on standard input and output. An editor starts it.
+
+  --log-level LEVEL  error, warning (default), info or debug; the log goes to standard error and never holds the text of
+                     a note, a memory or a query
+  --version          print the version and end
+
+Flags that editors add of themselves, such as --stdio, are accepted and mean nothing.
+"""
+
+_LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve one client on standard input and output. Returns the exit code; does not return where work hangs."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if "--help" in given or "-h" in given:
+        sys.stdout.write(_USAGE)
+        return 0
+    if "--version" in given:
+        sys.stdout.write(f"memory-recall {__version__}\n")
+        return 0
+    _start_log(given)
+    source, sink = _take_standard_streams()
+    return serve(source, sink)
+
+
+def serve(source: BinaryIO, sink: BinaryIO) -> int:
+    """Serve one client over two pipes."""
+    from memory_recall.environment import Environment
+    from memory_recall.faces.lsp.server import MemoryServer
+
+    async def session() -> tuple[int, bool]:
+        server = MemoryServer(Environment.of_process())
+        code = await server.serve(source, sink)
+        return code, await asyncio.to_thread(server.workers.stop, _GRACE)
+
+    try:
+        code, finished = asyncio.run(session())
+    except KeyboardInterrupt:
+        return 130
+    if not finished:  # leaving the usual way would wait for threads that do not stop
+        logging.shutdown()
+        os._exit(code)
+    return code
+
+
+def _take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
+    """The protocol's own pipes. After this, whatever prints, here or in a subprocess, prints to standard error.
+
+    Standard input becomes empty for everybody else.
+    """
+    source = os.fdopen(os.dup(0), "rb")
+    sink = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # an editor closed standard error
+        os.dup2(nothing, 1)
+    os.close(nothing)
+    sys.stdout = sys.stderr
+    return source, sink
+
+
+def _start_log(arguments: Sequence[str]) -> None:
+    """Warnings to standard error. pygls stays at warnings whatever is asked: below, it logs whole messages."""
+    name = "warning"
+    for position, argument in enumerate(arguments):
+        if argument == "--log-level" and position + 1 < len(arguments):
+            name = arguments[position + 1]
+        elif argument.startswith("--log-level="):
+            name = argument.partition("=")[2]
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=_LEVELS.get(name.lower(), logging.WARNING),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    logging.getLogger("pygls").setLevel(logging.WARNING)
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

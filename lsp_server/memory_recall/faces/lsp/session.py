@@ -1,0 +1,70 @@
+"""What one client and this server share: its abilities, its folders, its open notes, and the stores read for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memory_recall.environment import Environment
+from memory_recall.faces.lsp.client import Client
+from memory_recall.faces.lsp.documents import Documents
+from memory_recall.faces.lsp.folders import Folder, Folders
+from memory_recall.faces.lsp.lookup import Lookup
+from memory_recall.faces.lsp.settings import Settings
+from memory_recall.faces.lsp.uris import uri_of
+from memory_recall.faces.lsp.work import Workers
+from memory_recall.stores.shelf import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session, from `initialize` to its end. Its parts change; which parts it has does not.
+
+    `complaints` are sentences on settings that could not be used.
+    """
+
+    environment: Environment
+    workers: Workers
+    client: Client
+    settings: Settings
+    complaints: tuple[str, ...]
+    folders: Folders
+    documents: Documents
+    shelf: Shelf
+    lookup: Lookup
+
+    @classmethod
+    def of(cls, params: dict[str, Any], environment: Environment, workers: Workers) -> Session:
+        """The session that an `initialize` begins, whatever the client left out or spelt its own way."""
+        client = Client.of(params.get("capabilities"))
+        settings, complaints = Settings.parse(params.get("initializationOptions"))
+        shelf = Shelf()
+        return cls(
+            environment=environment,
+            workers=workers,
+            client=client,
+            settings=settings,
+            complaints=complaints,
+            folders=Folders(_folders_of(params)),
+            documents=Documents(client.encoding),
+            shelf=shelf,
+            lookup=Lookup(environment, shelf),
+        )
+
+
+def _folders_of(params: dict[str, Any]) -> list[Folder]:
+    """The workspace folders; from older clients, the root as URI or as path; none in single-file mode."""
+    given = params.get("workspaceFolders")
+    root, path = params.get("rootUri"), params.get("rootPath")
+    named: list[tuple[object, object]] = []
+    if isinstance(given, list) and given:
+        named = [(one.get("uri"), one.get("name")) for one in given if isinstance(one, dict)]
+    elif isinstance(root, str):
+        named = [(root, None)]
+    elif isinstance(path, str) and Path(path).is_absolute():
+        named = [(uri_of(Path(path)), None)]
+    opened = [
+        Folder.opened(uri, name if isinstance(name, str) else None) for uri, name in named if isinstance(uri, str)
+    ]
+    return [folder for folder in opened if folder is not None]

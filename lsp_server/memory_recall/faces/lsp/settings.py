@@ -1,0 +1,75 @@
+"""The settings of the language server: names, defaults, and what is done with a bad one.
+
+They come as `initializationOptions` and, later, by `workspace/configuration` in the same shape. A bad value never stops
+a session: its default holds, and the mistake is said once in the log. Parsed by hand and not by pydantic, which would
+add its start-up time to every opening of an editor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from memory_recall.text.untrusted import for_log
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting, with its default.
+
+    `command_prefix` stands before each command id, so that two servers in one window do not clash (fixed at
+    initialize). `advertise_commands` false names no command to a client that registers its own; they are handled all
+    the same. `agent_name` is the agent of a recorded read; None means `$CLAUDE_AGENT_NAME`, else `main`.
+    """
+
+    command_prefix: str = ""
+    advertise_commands: bool = True
+    agent_name: str | None = None
+
+    @classmethod
+    def parse(cls, given: object) -> tuple[Settings, tuple[str, ...]]:
+        """The settings in a client's object, and a sentence for each thing in it that could not be used."""
+        if given is None:
+            return cls(), ()
+        if not isinstance(given, dict):
+            return cls(), ("The settings must be one object; the defaults are in force.",)
+        values: dict[str, Any] = {}
+        complaints: list[str] = []
+        for name, value in given.items():
+            setting = _BY_NAME.get(name)
+            if setting is None:
+                complaints.append(
+                    f"There is no setting {_shown(name)!r}; it was ignored. Known: {', '.join(_BY_NAME)}."
+                )
+            elif value is None:
+                continue
+            elif not isinstance(value, setting.kind):
+                complaints.append(f"The setting {name!r} must be {setting.expected}; its default is in force.")
+            else:
+                values[setting.field] = value
+        return cls(**values), tuple(complaints)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    field: str
+    kind: type
+    expected: str
+
+
+_BY_NAME = {
+    "commandPrefix": _Setting("command_prefix", str, "a text"),
+    "advertiseCommands": _Setting("advertise_commands", bool, "true or false"),
+    "agentName": _Setting("agent_name", str, "a text"),
+}
+
+
+def setting_names() -> tuple[str, ...]:
+    """The names a client uses, in order."""
+    return tuple(_BY_NAME)
+
+
+def _shown(name: object) -> str:
+    return for_log(str(name))[:_SHOWN]

@@ -1,0 +1,71 @@
+"""What can be seen from one place: the stores, how much is in them, what is wrong with them, and who says so."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import Any
+
+from memory_recall import __version__
+from memory_recall.environment import Environment, Place
+from memory_recall.model import Problem
+from memory_recall.stores.shelf import Shelf
+
+
+def status(place: Place, environment: Environment, shelf: Shelf) -> dict[str, Any]:
+    """`{v, versions, place, stores[{system, source, path, exists, count}], problems, index}`. Records nothing.
+
+    `index.age_seconds` is null: no index stands between the stores and an answer, so nothing can be out of date.
+    """
+    stores: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for found, wrong in (_nemp(place, environment, shelf), _memory(place, shelf), _coven(environment, shelf)):
+        stores += found
+        problems += wrong
+    return {
+        "v": 1,
+        "versions": {"memory_recall": __version__, "python": platform.python_version()},
+        "place": {"folder": str(place.folder), "workspace": str(place.boundary) if place.boundary else None},
+        "stores": stores,
+        "problems": [problem.as_json() for problem in problems],
+        "index": {"age_seconds": None, "note": "Answers come from the stores themselves; no index is kept."},
+    }
+
+
+def _store(system: str, source: str, path: Path | None, count: int, *, exists: bool) -> dict[str, Any]:
+    return {
+        "system": system,
+        "source": source,
+        "path": str(path) if path else None,
+        "exists": exists,
+        "count": count,
+    }
+
+
+def _nemp(place: Place, environment: Environment, shelf: Shelf) -> tuple[list[dict[str, Any]], list[Problem]]:
+    from memory_recall.stores.nemp import find_stores
+
+    found = find_stores(place, environment)
+    stores: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for source, path in (("project", found.project), ("global", found.global_)):
+        if path is None:
+            stores.append(_store("nemp", source, None, 0, exists=False))
+            continue
+        read = shelf.nemp(path, "project" if source == "project" else "global")
+        stores.append(_store("nemp", source, path, len(read.entries), exists=True))
+        problems += read.problems
+    return stores, problems
+
+
+def _memory(place: Place, shelf: Shelf) -> tuple[list[dict[str, Any]], list[Problem]]:
+    read = shelf.agent(place.project)
+    directory = place.project / ".agent" / "memory"
+    return [_store("memory", "project", directory, len(read.entries), exists=read.memory_exists)], list(read.problems)
+
+
+def _coven(environment: Environment, shelf: Shelf) -> tuple[list[dict[str, Any]], list[Problem]]:
+    if environment.home is None:
+        return [_store("coven", "coven", None, 0, exists=False)], []
+    read = shelf.coven(environment.home)
+    return [_store("coven", "coven", read.root, len(read.ulids), exists=read.exists)], list(read.problems)
