@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from memory_recall.model import Problem
 
 STORE_LIMIT = 512 * 1024 * 1024
 """The most bytes that are read of a store file."""
+
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +70,8 @@ def read_file(path: Path | str, *, limit: int = STORE_LIMIT) -> FileBytes:
 
     Raises `Unreadable` for everything else, with a sentence that names the file and the remedy.
     """
+    descriptor, status = _open_regular(path)
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except (OSError, ValueError) as failure:
-        raise _unreadable(path, failure) from failure
-    try:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise Unreadable(_problem(path, "is-a-directory", "is a directory; a file belongs there."))
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(_problem(path, "not-a-file", "is not a regular file; it was left alone."))
         if status.st_size > limit:
             size = f"is larger than {limit:,} bytes; it was not read."
             raise Unreadable(_problem(path, "too-large", size))
@@ -90,10 +85,39 @@ def read_file(path: Path | str, *, limit: int = STORE_LIMIT) -> FileBytes:
         os.close(descriptor)
 
 
+def read_pieces(path: Path) -> Iterator[bytes]:
+    """A regular file's bytes, a mebibyte at a time, for a file of any size. Raises `Unreadable` as `read_file` does."""
+    descriptor, _ = _open_regular(path)
+    try:
+        while piece := os.read(descriptor, _PIECE):
+            yield piece
+    except OSError as failure:
+        raise _unreadable(path, failure) from failure
+    finally:
+        os.close(descriptor)
+
+
+def _open_regular(path: Path | str) -> tuple[int, os.stat_result]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as failure:
+        raise _unreadable(path, failure) from failure
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise Unreadable(_problem(path, "is-a-directory", "is a directory; a file belongs there."))
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(_problem(path, "not-a-file", "is not a regular file; it was left alone."))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor, status
+
+
 def _read_all(descriptor: int, limit: int) -> bytes | None:
     chunks: list[bytes] = []
     total = 0
-    while chunk := os.read(descriptor, 1 << 20):
+    while chunk := os.read(descriptor, _PIECE):
         total += len(chunk)
         if total > limit:
             return None

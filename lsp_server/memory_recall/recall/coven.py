@@ -1,0 +1,221 @@
+"""A recall from the Coven store: what was promoted and attested there, verified, in the order of succession.
+
+Read-only by construction: the store is read as bytes, the program that ranks sees a private copy of its index, and
+nothing else is opened. The query is given to that program and to nobody else: no message, no note, no problem and no
+result of this module holds a word of it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from memory_recall.cancellation import Cancellation
+from memory_recall.environment import Environment
+from memory_recall.errors import RecallError, UsageError
+from memory_recall.model import Problem
+from memory_recall.recall.coven_binary import PrivateIndex, find_binary, private_index, search
+from memory_recall.recall.coven_join import CovenHit, Joined, join
+from memory_recall.recall.coven_order import by_words, is_row_order, successors_first
+from memory_recall.recall.coven_output import PrintedHit, parse_output
+from memory_recall.recall.coven_period import Period
+from memory_recall.recall.coven_sources import OpenedSource, open_source
+from memory_recall.stores.coven import CovenStore, familiar_root, read_store
+from memory_recall.stores.coven_manifest import Manifest
+from memory_recall.text.dates import utc_seconds
+
+__all__ = ["CovenHit", "CovenQuery", "CovenResult", "OpenedSource", "open_source", "recall"]
+
+NOTHING_PROMOTED = "promotion layer has not run"
+
+Order = Literal["printed", "words"]
+
+_FAMILIAR = re.compile("[A-Za-z0-9_-]{1,128}", re.ASCII)
+_MOST_HITS = 20
+_TIMEOUT = 30.0
+_LONGEST_TIMEOUT = 86_400.0
+_FETCHED_A_HIT = 4
+_FETCHED_FIRST = 20
+_FETCHED_MORE = 5
+_FETCHED_MOST = 500
+_PROBLEMS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CovenQuery:
+    """What is asked. `k` counts claims, 1 to 20; `since` and `until` are ISO dates or times, both inclusive.
+
+    `binary` names the program where PATH should not decide; `timeout` is in seconds, None for the default.
+    """
+
+    query: str = field(repr=False)
+    familiar: str = "coven"
+    k: int = 5
+    since: str | None = None
+    until: str | None = None
+    verified_only: bool = True
+    binary: str | None = None
+    familiar_root: Path | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CovenResult:
+    """What the store says. `dropped` counts hits and manifest lines that could not be trusted, by reason.
+
+    `filtered` counts claims outside of the period, `omitted` those beyond `k`. `order` says whether the program's own
+    order stands or words decided (see `coven_order`).
+    """
+
+    hits: tuple[CovenHit, ...]
+    queried_at: str
+    manifest_hash: str | None
+    dropped_reasons: Mapping[str, int] = field(default_factory=dict)
+    filtered: int = 0
+    omitted: int = 0
+    order: Order = "printed"
+    note: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract's output, every key in every case."""
+        return {
+            "v": 1,
+            "hits": [hit.as_json() for hit in self.hits],
+            "count": len(self.hits),
+            "queried_at": self.queried_at,
+            "manifest_hash": self.manifest_hash,
+            "dropped": sum(self.dropped_reasons.values()),
+            "dropped_reasons": dict(self.dropped_reasons),
+            "filtered": self.filtered,
+            "omitted": self.omitted,
+            "order": self.order,
+            "note": self.note,
+            "problems": [problem.as_json() for problem in self.problems],
+        }
+
+
+def recall(request: CovenQuery, environment: Environment, cancellation: Cancellation | None = None) -> CovenResult:
+    """Answer one recall.
+
+    Raises `UsageError` (`query-invalid`, `familiar-invalid`, `period-invalid`, `usage`), `Cancelled`, and `RecallError`
+    (`manifest-unreadable`, `binary-missing`, `index-missing`, `index-busy`, `index-unreadable`, `binary-failed`,
+    `binary-crashed`, `binary-timeout`, `output-unknown`).
+    """
+    period = _checked(request)
+    queried_at = utc_seconds(environment.now())
+    home = environment.home
+    store = read_store(home) if home is not None else None
+    if store is not None and store.unreadable is not None:
+        raise RecallError("manifest-unreadable", store.unreadable.message)
+    if home is None or store is None or store.manifest is None or store.manifest.blank:
+        manifest_hash = store.manifest_hash if store is not None else None
+        return CovenResult((), queried_at, manifest_hash, note=NOTHING_PROMOTED)
+    binary = find_binary(request.binary, environment)
+    with private_index(store.root, environment, cancellation) as index:
+        session = _Session(request, period, environment, home, store, store.manifest, binary, index, cancellation)
+        joined, printed = session.fetch()
+        shuffled = is_row_order(printed, index.database, home, request.familiar)
+    hits = _ordered(joined.hits, request.query, store.manifest, shuffled)
+    dropped = Counter(joined.dropped)
+    dropped.update(store.manifest.skip_reasons)
+    return CovenResult(
+        hits[: request.k],
+        queried_at,
+        store.manifest.sha256,
+        dropped_reasons=dropped,
+        filtered=joined.filtered,
+        omitted=max(0, len(hits) - request.k),
+        order="words" if shuffled else "printed",
+        problems=(*joined.problems, *store.problems)[:_PROBLEMS_SHOWN],
+    )
+
+
+def _checked(request: CovenQuery) -> Period:
+    if not request.query.strip():
+        raise UsageError("The query is empty; say what to recall.", code="query-invalid")
+    if not _FAMILIAR.fullmatch(request.familiar):
+        raise UsageError(
+            "`familiar` is 1 to 128 ASCII letters, digits, `_` and `-`; `coven` is the shared store.",
+            code="familiar-invalid",
+        )
+    if not 1 <= request.k <= _MOST_HITS:
+        raise UsageError(f"`k` is a number from 1 to {_MOST_HITS}.")
+    return Period.between(request.since, request.until)
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """One recall's use of the program."""
+
+    request: CovenQuery
+    period: Period
+    environment: Environment
+    home: Path
+    store: CovenStore
+    manifest: Manifest
+    binary: Path
+    index: PrivateIndex
+    cancellation: Cancellation | None
+
+    def fetch(self) -> tuple[Joined, Sequence[PrintedHit]]:
+        """Enough hits for `k` claims, where the index has them.
+
+        More are fetched than asked for, because chunks of one claim collapse and hits are dropped; and more again where
+        that was still too little. A failure of the first run is an error, one of a later run only ends the search.
+        """
+        deadline = time.monotonic() + _timeout(self.request, self.environment)
+        count = max(_FETCHED_FIRST, self.request.k * _FETCHED_A_HIT)
+        printed = self._printed(count, deadline)
+        joined = self._joined(printed)
+        while len(joined.hits) < self.request.k and len(printed) >= count < _FETCHED_MOST:
+            count = min(_FETCHED_MOST, count * _FETCHED_MORE)
+            try:
+                printed = self._printed(count, deadline)
+            except RecallError:
+                break
+            joined = self._joined(printed)
+        return joined, printed
+
+    def _printed(self, count: int, deadline: float) -> Sequence[PrintedHit]:
+        request = self.request
+        seconds = max(0.0, deadline - time.monotonic())
+        output = search(
+            self.binary,
+            self.index,
+            self.environment,
+            query=request.query,
+            familiar=request.familiar,
+            count=count,
+            timeout=seconds,
+            cancellation=self.cancellation,
+        )
+        return parse_output(output, request.query, request.familiar)
+
+    def _joined(self, printed: Sequence[PrintedHit]) -> Joined:
+        root = familiar_root(self.environment, self.request.familiar_root)
+        verified_only = self.request.verified_only
+        return join(printed, self.store, self.manifest, self.home, self.period, verified_only, root, self.cancellation)
+
+
+def _timeout(request: CovenQuery, environment: Environment) -> float:
+    if request.timeout is not None:
+        return request.timeout
+    try:
+        seconds = float(environment.variable("MEMORY_RECALL_COVEN_TIMEOUT") or _TIMEOUT)
+    except ValueError:
+        return _TIMEOUT
+    return seconds if 0 < seconds <= _LONGEST_TIMEOUT else _TIMEOUT
+
+
+def _ordered(hits: Sequence[CovenHit], query: str, manifest: Manifest, shuffled: bool) -> tuple[CovenHit, ...]:
+    if shuffled:
+        hits = [hits[at] for at in by_words(query, [(hit.claim.title, hit.snippet) for hit in hits])]
+    by_ulid = {hit.claim.ulid: hit for hit in hits}
+    superseders = {ulid: ledger.superseders for ulid, ledger in manifest.ledgers.items() if ledger.superseders}
+    return tuple(by_ulid[ulid] for ulid in successors_first(list(by_ulid), superseders))
