@@ -198,9 +198,16 @@ class _Session:
         return parse_output(output, request.query, request.familiar)
 
     def _joined(self, printed: Sequence[PrintedHit]) -> Joined:
-        root = familiar_root(self.environment, self.request.familiar_root)
-        verified_only = self.request.verified_only
-        return join(printed, self.store, self.manifest, self.home, self.period, verified_only, root, self.cancellation)
+        return join(
+            printed,
+            self.store,
+            self.manifest,
+            home=self.home,
+            period=self.period,
+            verified_only=self.request.verified_only,
+            familiar_root=familiar_root(self.environment, self.request.familiar_root),
+            cancellation=self.cancellation,
+        )
 
 
 def _timeout(request: CovenQuery, environment: Environment) -> float:

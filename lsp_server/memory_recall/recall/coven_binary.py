@@ -307,8 +307,8 @@ def _collect(process: Popen[bytes], timeout: float, cancellation: Cancellation |
         if time.monotonic() > deadline:
             raise RecallError(
                 "binary-timeout",
-                f"`{PROGRAM}` did not answer in time ({timeout:.0f} seconds) and was stopped. Its first run loads a model:"
-                f" run `{PROGRAM} search` once by hand, or raise $MEMORY_RECALL_COVEN_TIMEOUT.",
+                f"`{PROGRAM}` did not answer in time ({timeout:.0f} seconds) and was stopped. Its first run loads a"
+                f" model: run `{PROGRAM} search` once by hand, or raise $MEMORY_RECALL_COVEN_TIMEOUT.",
             )
 
 
