@@ -157,10 +157,9 @@ def _frequencies(document: Document, mentions: Mapping[str, tuple[int, ...]]) ->
     counts: dict[int, float] = {}
     fields = [(document.title, TITLE_WEIGHT), (document.text, 1.0), *((tag, TAG_WEIGHT) for tag in document.tags)]
     for text, weight in fields:
-        for piece in text.split():
-            if piece in mentions:
-                for number in mentions[piece]:
-                    counts[number] = counts.get(number, 0.0) + weight
+        for numbers in [mentions[piece] for piece in text.split() if piece in mentions]:
+            for number in numbers:
+                counts[number] = counts.get(number, 0.0) + weight
     return counts
 
 
