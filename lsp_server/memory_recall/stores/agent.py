@@ -26,7 +26,15 @@ from memory_recall.stores.agent_entry import (
     as_memory,
     entry_in,
 )
-from memory_recall.stores.agent_files import ENTRY_LIMIT, Broken, leads_outside, outside_problem, parse_json
+from memory_recall.stores.agent_files import (
+    ENTRY_LIMIT,
+    Broken,
+    is_directory,
+    leads_outside,
+    outside_problem,
+    parse_json,
+    real_path,
+)
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
@@ -42,6 +50,7 @@ __all__ = [
     "agent_directory",
     "as_memory",
     "find",
+    "holds_memories",
     "is_current",
     "memory_directory",
     "read_store",
@@ -112,11 +121,11 @@ def read_store(
     """
     kept = previous.readings if previous is not None and previous.project == project else {}
     memory = memory_directory(project)
-    real_project = os.path.realpath(project)
+    real_project = real_path(project)
     directories = {directory: stamp_of(directory) for directory in _directories(project)}
     problems: list[Problem] = []
     readings: dict[str, _Reading] = {}
-    if memory.is_dir():
+    if is_directory(memory):
         if leads_outside(memory, real_project):
             problems.append(outside_problem(memory))
         else:
@@ -129,8 +138,8 @@ def read_store(
     problems.extend(_duplicates(entries))
     return AgentStore(
         project=project,
-        agent_exists=agent_directory(project).is_dir(),
-        memory_exists=memory.is_dir(),
+        agent_exists=is_directory(agent_directory(project)),
+        memory_exists=is_directory(memory),
         entries=entries,
         problems=tuple(problems),
         directories=directories,
@@ -143,7 +152,7 @@ def is_current(store: AgentStore) -> bool:
 
     Exact, at the price of one `stat` an entry: a write into a file does not show in its directory.
     """
-    if agent_directory(store.project).is_dir() != store.agent_exists:
+    if is_directory(agent_directory(store.project)) != store.agent_exists:
         return False
     if any(stamp_of(directory) != stamp for directory, stamp in store.directories.items()):
         return False
@@ -156,7 +165,7 @@ def find(project: Path, memory_id: str, store: AgentStore | None = None) -> Agen
     An entry whose file is named otherwise is found only in `store`, if a (current) one is given.
     """
     if _is_file_name(memory_id):
-        real_project = os.path.realpath(project)
+        real_project = real_path(project)
         for type_ in MEMORY_TYPES:
             path = memory_directory(project) / type_ / f"{memory_id}.json"
             if _is_memory(path.name) and not leads_outside(path, real_project):
@@ -165,6 +174,12 @@ def find(project: Path, memory_id: str, store: AgentStore | None = None) -> Agen
                     return entry
     named = store.by_id(memory_id) if store is not None else ()
     return named[0] if named else None
+
+
+def holds_memories(project: Path) -> bool:
+    """Whether there is anything to recall, judged by file names alone."""
+    real_project = real_path(project)
+    return any(_files_of(memory_directory(project) / type_, real_project, []) for type_ in MEMORY_TYPES)
 
 
 def _directories(project: Path) -> Iterator[Path]:

@@ -76,12 +76,28 @@ def parse_json(data: bytes, file: str) -> Document:
 
 def leads_outside(path: Path, real_project: str) -> bool:
     """Whether the symbolic links of a path lead out of the project, given the project's own real path."""
-    return not is_within(os.path.realpath(path), real_project)
+    return not is_within(real_path(path), real_project)
 
 
-def is_within(real_path: str, real_directory: str) -> bool:
+def real_path(path: Path) -> str:
+    """Where a path leads when all links are followed, as far as it leads anywhere."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # a NUL in a path that came out of a URI
+        return str(path)
+
+
+def is_directory(path: Path) -> bool:
+    """Whether a path leads to a directory that can be seen."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_within(real: str, real_directory: str) -> bool:
     """Whether a real path is a real directory or lies under it."""
-    return real_path == real_directory or real_path.startswith(real_directory.rstrip(os.sep) + os.sep)
+    return real == real_directory or real.startswith(real_directory.rstrip(os.sep) + os.sep)
 
 
 def outside_problem(path: Path) -> Problem:
