@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Any
 
-from memory_recall.text.json_spans import WHITESPACE, Member, members, string_end
+from memory_recall.text.json_spans import WHITESPACE, JsonError, Member, members, string_end
 from memory_recall.text.json_values import dumps
 
 _DEFAULT_UNIT = "  "
@@ -22,6 +22,7 @@ _TOKENS_LOOKED_AT = 10_000
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _INDENTED_LINE = re.compile(r"[\n\r]([ \t]+)[^ \t\n\r]")
+_UNINDENTED_MEMBER = re.compile(r'[\n\r]"')
 _SEPARATOR = re.compile(r'"(?:[^"\\]|\\.)*"([ \t]*:[ \t]*)?|([ \t]*,[ \t]*)(?![\n\r])', re.DOTALL)
 _ESCAPED_BEYOND_ASCII = re.compile(
     r"(?<!\\)(?:\\\\)*\\u(?:(?!00[0-7]|[dD][89a-fA-F])[0-9a-fA-F]{4}|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F])"
@@ -38,13 +39,16 @@ def edit_object(text: str, start: int, end: int, changes: Sequence[tuple[Path, A
     A missing member is added at the end of its object; a missing parent, or one that is no object, becomes an object.
     A value that is equal already stays as it is written (`1.0` stays when 1 is set). Of several members of one name
     the last is meant, the one that parsers keep. Later changes apply on top of earlier ones. Raises `JsonError` where
-    there is no object at `start`, and `ValueError` for an empty path.
+    there is no object at `start` or too deep a one, and `ValueError` for an empty path.
     """
     plan: dict[str, Any] = {}
     for path, value in changes:
         _add_to_plan(plan, path, value)
     splices = _splices(text, start, end, plan, _Style.of_document(text, start, end))
-    return replace_spans(text[start:end], ((begin - start, stop - start, new) for begin, stop, new in splices))
+    try:
+        return replace_spans(text[start:end], [(begin - start, stop - start, new) for begin, stop, new in splices])
+    except RecursionError:
+        raise JsonError("nested too deeply to be changed", start) from None
 
 
 def wrap_as_object(text: str, start: int, end: int, members: Sequence[tuple[str, Any]], keep_as: str = "value") -> str:
@@ -158,13 +162,12 @@ class _Style:
         multi_line = _holds_line_end(text, 0, start) or _holds_line_end(text, end, len(text.rstrip(WHITESPACE)))
         multi_line = multi_line or _holds_line_end(text, start, end)
         line_end = _LINE_END.search(text, start, end) or _LINE_END.search(text)
-        indented = _INDENTED_LINE.search(text)
         colon, comma = _separators_of(text)
         return cls(
             text=text,
             multi_line=multi_line,
             indent=_indent_at(text, start),
-            unit=indented.group(1) if indented else _DEFAULT_UNIT,
+            unit=_unit_of(text),
             line_end=line_end.group() if line_end else "\n",
             colon=colon,
             comma=comma,
@@ -264,6 +267,14 @@ def _has_its_line(text: str, start: int, end: int) -> bool:
     if _OPENS_ITS_LINE.fullmatch(text, _line_start(text, start), start):
         return True
     return _ENDS_ITS_LINE.match(text, end) is not None
+
+
+def _unit_of(text: str) -> str:
+    """What a level of a document is indented by: what its first indented line begins with."""
+    indented = _INDENTED_LINE.search(text)
+    if indented:
+        return indented.group(1)
+    return "" if _UNINDENTED_MEMBER.search(text) else _DEFAULT_UNIT
 
 
 def _separators_of(text: str) -> tuple[str, str]:
