@@ -1,0 +1,334 @@
+"""One question to every store in sight: one ranked list over all systems. docs/contract.md, "Everything at once".
+
+Browsing: records nothing, anywhere. Coven takes part only when asked, since the question then reaches its program; it
+is given to nobody else. A system that fails is a problem beside the others' answers, one that is absent is absent.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from memory_recall.cancellation import Cancellation
+from memory_recall.environment import Environment, Place
+from memory_recall.errors import RecallError, UsageError
+from memory_recall.model import Memory, Problem, StandingCode, System
+from memory_recall.ranking.lexical import Document, Score, rank
+from memory_recall.recall.near_duplicates import Text, say_the_same
+from memory_recall.text.snippets import shortened, snippet
+
+if TYPE_CHECKING:
+    from memory_recall.stores.nemp import NempStore
+    from memory_recall.stores.shelf import Shelf
+
+LARGEST_LIMIT = 50
+TEXT_LENGTH = 4_000
+"""Code points of a hit's `text`: as much as an entry of `.agent` may hold. `show` has the rest of a longer one."""
+SNIPPET_LENGTH = 240
+
+NAMED, PART_OF_NAME = 1.0, 0.5
+"""The score of a memory whose name is the query, and the least of a nemp memory whose key contains it."""
+CLAIM_WITHOUT_WORDS = 0.2
+"""The score of a claim that Coven found by meaning. Its own figures compare with nothing, and may be another hit's."""
+DISCOUNTS: dict[StandingCode, float] = {
+    "superseded": 0.5,
+    "expired": 0.5,
+    "archived": 0.5,
+    "unverified": 0.7,
+    "extinct": 0.8,
+}
+"""What is left of the score of a memory that may no longer hold. A conflict says of neither side that it is wrong."""
+
+_CONSIDERED = 4
+"""How many times the limit is looked at for standings, successors and near-duplicates."""
+_CONSIDERED_AT_LEAST = 100
+_CLAIMS = 20
+_CHECK_EVERY = 1_000
+
+Match = Literal["named", "words", "related", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """What is asked. `limit` is 1 to 50. `familiar` is whose Coven documents are meant, with `with_coven` only."""
+
+    query: str = field(repr=False)
+    limit: int = 10
+    with_coven: bool = False
+    familiar: str = "coven"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers, with those that say the same in `also`.
+
+    `score` is above 0 and at most 1 and falls from hit to hit. `words` are the stems that were found in it.
+    """
+
+    memory: Memory
+    score: float
+    words: tuple[str, ...] = ()
+    also: tuple[Memory, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract's hit. `truncated` says that `text` is only the beginning; `snippet` is one line of it."""
+        memory = self.memory
+        return {
+            "system": memory.system,
+            "id": memory.id,
+            "title": memory.title,
+            "text": shortened(memory.text, TEXT_LENGTH),
+            "truncated": len(memory.text) > TEXT_LENGTH,
+            "snippet": snippet(memory.text, self.words, SNIPPET_LENGTH),
+            "score": round(self.score, 4),
+            "words": list(self.words),
+            "tags": list(memory.tags),
+            "standings": [standing.as_json() for standing in memory.standings],
+            "provenance": memory.provenance.as_json(),
+            "also": [
+                {
+                    "system": other.system,
+                    "id": other.id,
+                    "title": other.title,
+                    "standings": [standing.as_json() for standing in other.standings],
+                    "provenance": other.provenance.as_json(),
+                }
+                for other in self.also
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """An answer. `match` says what the best hits have of the query: the name itself, words, words of the same matter.
+
+    `omitted` counts the memories that match and are neither a hit nor in the `also` of one.
+    """
+
+    query: str = field(repr=False)
+    match: Match
+    hits: tuple[Hit, ...]
+    omitted: int = 0
+    problems: tuple[Problem, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """`{v, query, match, count, hits, omitted, problems}`."""
+        return {
+            "v": 1,
+            "query": self.query,
+            "match": self.match,
+            "count": len(self.hits),
+            "hits": [hit.as_json() for hit in self.hits],
+            "omitted": self.omitted,
+            "problems": [problem.as_json() for problem in self.problems],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """The memories of one store, by number. `memory` makes the noun, which most of them never need."""
+
+    system: System
+    documents: Sequence[Document]
+    ids: Sequence[str]
+    memory: Callable[[int], Memory]
+    found_elsewhere: bool = False
+
+
+def search(
+    request: SearchQuery,
+    place: Place,
+    environment: Environment,
+    shelf: Shelf,
+    cancellation: Cancellation | None = None,
+) -> SearchResult:
+    """Search the stores that the place sees, all in one ranking.
+
+    Raises `UsageError` (empty query, limit out of range, a familiar that is no name) and `Cancelled`.
+    """
+    _check(request)
+    sections, problems = _sections(request, place, environment, shelf, cancellation)
+    match, scores = _scores(request.query.strip(), sections, cancellation)
+    considered = max(_CONSIDERED_AT_LEAST, request.limit * _CONSIDERED)
+    hits = _in_order_of_succession([_hit(score, sections) for score in scores[:considered]])
+    folded = _folded(hits, request.limit)
+    shown = sum(1 + len(hit.also) for hit in folded)
+    return SearchResult(request.query, match, tuple(folded), len(scores) - shown, tuple(problems))
+
+
+def _check(request: SearchQuery) -> None:
+    if not request.query.strip():
+        raise UsageError("The query is empty; say what to search for.")
+    if type(request.limit) is not int or not 1 <= request.limit <= LARGEST_LIMIT:
+        raise UsageError(f"The limit must be a whole number from 1 to {LARGEST_LIMIT}.")
+
+
+def _sections(
+    request: SearchQuery, place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None
+) -> tuple[list[_Section], list[Problem]]:
+    """What each system has, and what is broken there."""
+    readers: dict[System, Callable[[], Iterator[_Section | Problem]]] = {
+        "nemp": lambda: _nemp(place, environment, shelf),
+        "memory": lambda: _agent(place, environment, shelf, cancellation),
+    }
+    if request.with_coven:
+        readers["coven"] = lambda: _coven(request, environment, cancellation)
+    sections: list[_Section] = []
+    problems: list[Problem] = []
+    for system, read in readers.items():
+        try:
+            for found in read():
+                if isinstance(found, Problem):
+                    problems.append(found)
+                else:
+                    sections.append(found)
+        except UsageError:
+            raise
+        except RecallError as failure:
+            problems.append(Problem(failure.code, failure.message))
+        except OSError as failure:
+            message = f"The {system} store did not answer ({failure.strerror or 'input/output error'}); the others did."
+            problems.append(Problem("store-failed", message))
+        if cancellation is not None:
+            cancellation.check()
+    return sections, problems
+
+
+def _nemp(place: Place, environment: Environment, shelf: Shelf) -> Iterator[_Section | Problem]:
+    from memory_recall.stores.nemp import find_stores
+
+    places = find_stores(place, environment)
+    stores = [shelf.nemp(places.project, "project")] if places.project is not None else []
+    stores += [shelf.nemp(places.global_, "global")] if places.global_ is not None else []
+    for store in stores:
+        yield from store.problems
+        ids = [entry.key for entry in store.entries]
+        yield _Section("nemp", store.documents, ids, partial(_nemp_memory, store))
+
+
+def _nemp_memory(store: NempStore, number: int) -> Memory:
+    from memory_recall.stores.nemp import as_memory
+
+    return as_memory(store, store.entries[number])
+
+
+def _agent(
+    place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None
+) -> Iterator[_Section | Problem]:
+    from memory_recall.stores.agent import as_memory
+
+    store = shelf.agent(place.project, cancellation)
+    yield from store.problems
+    now = environment.now()
+    ids = [entry.memory_id for entry in store.entries]
+    yield _Section("memory", store.documents, ids, lambda at: as_memory(store.entries[at], now))
+
+
+def _coven(
+    request: SearchQuery, environment: Environment, cancellation: Cancellation | None
+) -> Iterator[_Section | Problem]:
+    from memory_recall.recall.coven import CovenQuery, recall
+
+    asked = CovenQuery(request.query, familiar=request.familiar, k=_CLAIMS)
+    result = recall(asked, environment, cancellation)
+    yield from result.problems
+    claims = [hit.memory for hit in result.hits]
+    documents = [Document(claim.title, claim.text, claim.tags) for claim in claims]
+    yield _Section("coven", documents, [claim.id for claim in claims], claims.__getitem__, found_elsewhere=True)
+
+
+def _scores(query: str, sections: Sequence[_Section], cancellation: Cancellation | None) -> tuple[Match, list[Score]]:
+    """The score of every memory that answers, best first; its `index` counts through all sections.
+
+    All stores are ranked as one, so that a word weighs the same in each of them.
+    """
+    documents = [document for section in sections for document in section.documents]
+    by_index = {score.index: score for score in rank(query, documents, cancellation=cancellation)}
+    match: Match = "words" if by_index else "none"
+    for index, score in _named(query, sections, cancellation):
+        known = by_index.get(index, Score(index, 0.0, 0, ()))
+        by_index[index] = replace(known, score=max(known.score, score))
+        match = "named" if score == NAMED else "words" if match == "none" else match
+    if not by_index:
+        from memory_recall.ranking.widened import rank_widened
+
+        by_index = {score.index: score for score in rank_widened(query, documents, cancellation=cancellation)}
+        match = "related" if by_index else "none"
+    offset = 0
+    for section in sections:
+        if section.found_elsewhere:
+            for index in range(offset, offset + len(section.documents)):
+                by_index.setdefault(index, Score(index, CLAIM_WITHOUT_WORDS, 0, ()))
+                match = "related" if match == "none" else match
+        offset += len(section.documents)
+    return match, sorted(by_index.values(), key=lambda score: (-score.score, score.index))
+
+
+def _named(query: str, sections: Sequence[_Section], cancellation: Cancellation | None) -> Iterator[tuple[int, float]]:
+    """The memories that the query names: by id, or (nemp) by a part of the key, which counts by its share of it."""
+    wanted = query.casefold()
+    index = 0
+    for section in sections:
+        for name in section.ids:
+            if cancellation is not None and not index % _CHECK_EVERY:
+                cancellation.check()
+            folded = name.casefold()
+            if folded == wanted:
+                yield index, NAMED
+            elif section.system == "nemp" and wanted in folded:
+                yield index, PART_OF_NAME + (NAMED - PART_OF_NAME) * len(wanted) / (len(folded) + 1)
+            index += 1
+
+
+def _hit(score: Score, sections: Sequence[_Section]) -> Hit:
+    starts = [0]
+    for section in sections:
+        starts.append(starts[-1] + len(section.documents))
+    number = bisect_right(starts, score.index) - 1
+    memory = sections[number].memory(score.index - starts[number])
+    discount = min((DISCOUNTS.get(standing.code, 1.0) for standing in memory.standings), default=1.0)
+    return Hit(memory, score.score * discount, score.words)
+
+
+def _in_order_of_succession(hits: Sequence[Hit]) -> list[Hit]:
+    """By score, except that a successor stands before what it replaced, and takes over the better score of the two.
+
+    The project's memory of a nemp key is in this sense the successor of the global one.
+    """
+    from memory_recall.recall.coven_order import successors_first
+
+    ranked = sorted(hits, key=lambda hit: -hit.score)
+    numbers: dict[tuple[System, str], list[int]] = {}
+    for number, hit in enumerate(ranked):
+        numbers.setdefault((hit.memory.system, hit.memory.id), []).append(number)
+    before: dict[str, list[str]] = {}
+    for number, hit in enumerate(ranked):
+        system, name = hit.memory.system, hit.memory.id
+        replacing = [standing.successor for standing in hit.memory.standings if standing.successor is not None]
+        earlier = [other for successor in replacing for other in numbers.get((system, successor), ())]
+        if system == "nemp" and hit.memory.provenance.source == "global":
+            same = numbers[system, name]
+            earlier += [other for other in same if ranked[other].memory.provenance.source == "project"]
+        before[str(number)] = [str(other) for other in earlier]
+    ordered = [ranked[int(number)] for number in successors_first(list(before), before)]
+    best = 0.0
+    for number in range(len(ordered) - 1, -1, -1):
+        best = max(best, ordered[number].score)
+        ordered[number] = replace(ordered[number], score=best)
+    return ordered
+
+
+def _folded(hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """The first `limit` hits that say different things, each with the later ones that say the same."""
+    kept: list[tuple[Hit, Text, list[Memory]]] = []
+    for hit in hits:
+        text = Text.of(hit.memory)
+        same = next((also for _, other, also in kept if say_the_same(text, other)), None)
+        if same is not None:
+            same.append(hit.memory)
+        elif len(kept) < limit:
+            kept.append((hit, text, []))
+    return [replace(hit, also=tuple(also)) for hit, _, also in kept]
