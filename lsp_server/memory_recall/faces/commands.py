@@ -1,8 +1,7 @@
 """The one table of commands: what is advertised, handled, documented and tested is read from here.
 
 A command has an id, a title for a palette, its options and what runs it. The table knows the core and no editor; who
-asks gives it the arguments as they came and the surroundings. `python -m memory_recall.faces.commands` prints
-`docs/commands.md`.
+asks gives it the arguments as they came and the surroundings. `command_docs` writes `docs/commands.md` from it.
 """
 
 from __future__ import annotations
@@ -172,8 +171,8 @@ COMMANDS: tuple[Command, ...] = (
         "query",
         _memory_recall,
         "the run's `result.json`: `run_id`, `status`, `states`, `query`, the filters and what each left out, "
-        "`continuity`, `memories` (`memory_id`, `type`, `title`, `content`, `tags`, `confidence`, `score`, `created_at`, "
-        "`path`), `problems`.",
+        "`continuity`, `memories` (`memory_id`, `type`, `title`, `content`, `tags`, `confidence`, `score`, "
+        "`created_at`, `path`), `problems`.",
     ),
     Command(
         "coven.recall",
@@ -228,72 +227,26 @@ def _complaint(command: Command, failure: ValidationError) -> str:
     """One sentence on the first mistake: the field, and what is expected there. Never the value: it may be a query."""
     mistake = failure.errors(include_url=False, include_context=False, include_input=False)[0]
     name = for_log(str(mistake["loc"][0]))[:_SHOWN] if mistake["loc"] else "its options"
-    fields = _fields(command.model)
+    fields = options_of(command)
     if mistake["type"] == "extra_forbidden":
         return f"{command.id} has no option `{name}`; it knows {', '.join(fields)}."
     field = fields.get(name)
-    expected = _expected(field) if field is not None else "one object of options"
+    expected = expectation(field) if field is not None else "one object of options"
     if mistake["type"] == "missing":
         return f"{command.id} needs `{name}`: {expected}."
     return f"`{name}` of {command.id} must be {expected}."
 
 
-def _fields(model: type[Options]) -> dict[str, FieldInfo]:
+def options_of(command: Command) -> dict[str, FieldInfo]:
     """The options by the name that a client uses: the command's own first, then those that all have."""
     from memory_recall.faces.command_options import Options
 
-    named = {field.alias or name: field for name, field in model.model_fields.items()}
+    named = {field.alias or name: field for name, field in command.model.model_fields.items()}
     shared = [field.alias or name for name, field in Options.model_fields.items()]
     return {name: named[name] for name in [*(name for name in named if name not in shared), *shared]}
 
 
-def _expected(field: FieldInfo) -> str:
+def expectation(field: FieldInfo) -> str:
+    """What a value of that option must be, as words that follow "must be"."""
     extra = field.json_schema_extra
     return str(extra["expected"]) if isinstance(extra, dict) else "another value"
-
-
-def documentation() -> str:
-    """The text of `docs/commands.md`."""
-    from memory_recall.text.json_values import dumps
-
-    parts = [
-        "# Commands of the language server",
-        "",
-        "<!-- Generated from lsp_server/memory_recall/faces/commands.py by `python -m memory_recall.faces.commands`. "
-        "Do not edit. -->",
-        "",
-        "Run one by `workspace/executeCommand`. `arguments` is empty, or holds one object of options, or one text that "
-        'means the option marked with ¹. An option that is null counts as not given; 1, 0, "true" and "false" are taken '
-        "as booleans. Anything else is answered with `InvalidParams` (-32602) and a sentence; a recall that fails, with "
-        "`RequestFailed` (-32803), a sentence, and `data` of `code` and `recoverable`.",
-        "",
-        'Every result is one object with `"v": 1`.',
-        "",
-        "With the initialization option `commandPrefix` every id begins with that prefix and a dot (no dot is added "
-        "where the prefix ends in a sign of its own, such as `-` or `.`): with `left`, `left.memoryRecall.search`. With "
-        "`advertiseCommands: false` no id is advertised, and all are handled.",
-    ]
-    for command in COMMANDS:
-        parts += [
-            "",
-            f"## `{command.id}`",
-            "",
-            f"*{command.title}.* {command.about}",
-            "",
-            "| option | expected | default | |",
-        ]
-        parts.append("|---|---|---|---|")
-        for name, field in _fields(command.model).items():
-            mark = "¹" if name == command.positional else ""
-            default = (
-                "required" if field.is_required() else "" if field.default is None else f"`{dumps(field.default)}`"
-            )
-            parts.append(f"| `{name}`{mark} | {_expected(field)} | {default} | {field.description} |")
-        parts += ["", f"Returns {command.returns}"]
-    return "\n".join(parts) + "\n"
-
-
-if __name__ == "__main__":
-    import sys
-
-    sys.stdout.write(documentation())

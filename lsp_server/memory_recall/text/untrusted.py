@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 
-# Cc (but tab and newline), line and paragraph separators, and the characters that reorder or hide text: bidi controls,
-# zero-width characters other than the joiners that scripts and emoji need, tag characters, and lone surrogates.
+# Cc (but tab and newline), line and paragraph separators, lone surrogates, and the characters that reorder or hide
+# text: bidi and format controls, fillers, tag characters, the selectors of rare variants (whole messages have been
+# hidden in those), and what has no width, other than the two joiners and sixteen selectors that scripts and emoji need.
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _LINE_BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -58,3 +60,12 @@ def for_markdown_inline(text: str) -> str:
     """The text inside a Markdown line: what could mean something is escaped, line ends become spaces."""
     collapsed = " ".join(text.split())
     return _MARKDOWN_ACTIVE.sub(r"\\\1", _HIDDEN.sub(_escape, collapsed))
+
+
+def for_markdown_code(text: str) -> str:
+    """The text as a code span within a Markdown line: shown letter by letter, nothing in it escaped or active."""
+    shown = for_terminal(" ".join(text.split()), single_line=True)
+    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    padding = " " if not shown or shown[0] == "`" or shown[-1] == "`" else ""
+    return f"{fence}{padding}{shown}{padding}{fence}"

@@ -17,7 +17,7 @@ Asked = types.HoverParams | types.DefinitionParams
 def citation_at_once(session: Session, asked: Asked) -> Citation | None:
     """The citation, where looking is enough. Raises `NeedsReading` where a note or a store must be read first."""
     uri = asked.text_document.uri
-    place = session.folders.place_of(uri)
+    place = session.folders.place_of_note(uri)
     if place is None:
         return None
     document = session.documents.opened(uri)
@@ -30,7 +30,7 @@ def citation_at_once(session: Session, asked: Asked) -> Citation | None:
 def citation_in_thread(session: Session, asked: Asked) -> Callable[[Cancellation], Citation | None]:
     """The same as a piece of work. What it needs of the session is taken now: the note may change meanwhile."""
     uri = asked.text_document.uri
-    place = session.folders.place_of(uri)
+    place = session.folders.place_of_note(uri)
     document = session.documents.opened(uri)
     open_spot = document.spot(asked.position) if document is not None else None
 

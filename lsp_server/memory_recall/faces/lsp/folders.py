@@ -14,6 +14,8 @@ from pathlib import Path
 from memory_recall.environment import Place
 from memory_recall.faces.lsp.uris import path_of, quoted, uri_of
 
+_REMEMBERED = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -40,6 +42,7 @@ class Folders:
 
     def __init__(self, folders: Iterable[Folder] = ()) -> None:
         self._folders: tuple[Folder, ...] = tuple(folders)
+        self._places: dict[str, Place | None] = {}
 
     @property
     def all(self) -> Sequence[Folder]:
@@ -56,6 +59,7 @@ class Folders:
         closed = {folder.path for folder in map(Folder.opened, removed) if folder is not None}
         kept = [folder for folder in self._folders if folder.path not in closed]
         self._folders = (*kept, *(folder for folder in added if folder not in kept))
+        self._places.clear()
 
     def holding(self, path: Path) -> Folder | None:
         """The innermost folder that holds a path: by the path as it is spelt, else by where it really leads."""
@@ -73,6 +77,14 @@ class Folders:
             return next((folder for folder in self._folders if folder.name == name), None)
         plain, real = _plain(path), _real(path)
         return next((folder for folder in self._folders if plain == folder.path or real == folder.real), None)
+
+    def place_of_note(self, uri: str) -> Place | None:
+        """As `place_of`, remembered: a mouse over a note asks again and again."""
+        if uri not in self._places:
+            if len(self._places) >= _REMEMBERED:
+                self._places.clear()
+            self._places[uri] = self.place_of(uri)
+        return self._places[uri]
 
     def place_of(self, uri: str) -> Place | None:
         """Where a note or a directory stands; None for what is no file and has no folder to belong to.

@@ -1,7 +1,7 @@
 """The reference at a position and what it says, on the event loop where that only costs a look at the disk.
 
 An editor asks at every rest of the mouse. Where every store that is needed has been read and still stands, the answer
-is made at once; where one must be read, or where looking alone was slow the last time, it is made in a thread.
+is made at once; where one must be read, or where looking alone was slow the last times, it is made in a thread.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _QUICK = 0.003
 """Seconds that an answer may keep the event loop."""
 
+_PATIENCE = 3
+"""Slow answers in a row after which a place is left to threads. One may have been the fault of a busy machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Citation:
@@ -42,16 +45,16 @@ class NeedsReading(Exception):
 
 
 class Lookup:
-    """Answers for positions, each place remembered as quick or not."""
+    """Answers for positions. Remembers for each place how many of its last answers in a row were slow."""
 
     def __init__(self, environment: Environment, shelf: Shelf) -> None:
         self._environment = environment
         self._shelf = shelf
-        self._quick: set[Place] = set()
+        self._slow: dict[Place, int] = {}
 
     def glance(self, place: Place, spot: Spot) -> Citation | None:
         """The citation at a spot, for the event loop. Raises `NeedsReading` where a thread should look."""
-        if place not in self._quick:
+        if self._slow.get(place, _PATIENCE) >= _PATIENCE:
             raise NeedsReading
         return self._timed(place, spot, _Standing(self._shelf))
 
@@ -68,10 +71,8 @@ class Lookup:
         catalogue = Catalogue(place, self._environment, shelf)
         reference = reference_at(spot.content, spot.column, catalogue)
         citation = None if reference is None else Citation(place, spot, reference, catalogue.resolve(reference))
-        if time.perf_counter() - started < _QUICK:
-            self._quick.add(place)
-        else:
-            self._quick.discard(place)
+        quick = time.perf_counter() - started < _QUICK
+        self._slow[place] = 0 if quick else self._slow.get(place, 0) + 1
         return citation
 
 

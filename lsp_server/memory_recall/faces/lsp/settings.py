@@ -38,10 +38,10 @@ class Settings:
         values: dict[str, Any] = {}
         complaints: list[str] = []
         for name, value in given.items():
-            setting = _BY_NAME.get(name)
+            setting = SETTINGS.get(name)
             if setting is None:
                 complaints.append(
-                    f"There is no setting {_shown(name)!r}; it was ignored. Known: {', '.join(_BY_NAME)}."
+                    f"There is no setting {_shown(name)!r}; it was ignored. Known: {', '.join(SETTINGS)}."
                 )
             elif value is None:
                 continue
@@ -53,22 +53,40 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
+class Setting:
+    """One setting as a client writes it. `expected` and `about` are words for messages and documentation."""
+
     field: str
     kind: type
     expected: str
+    default: str
+    about: str
 
 
-_BY_NAME = {
-    "commandPrefix": _Setting("command_prefix", str, "a text"),
-    "advertiseCommands": _Setting("advertise_commands", bool, "true or false"),
-    "agentName": _Setting("agent_name", str, "a text"),
+SETTINGS = {
+    "commandPrefix": Setting(
+        "command_prefix",
+        str,
+        "a text",
+        '`""`',
+        "Stands before each id, joined by a dot: with `left`, `left.memoryRecall.search`. A prefix that ends in a sign "
+        "of its own, such as `left-`, is joined as it is. Ids without the prefix are then not handled.",
+    ),
+    "advertiseCommands": Setting(
+        "advertise_commands",
+        bool,
+        "true or false",
+        "`true`",
+        "With `false` no id is advertised, for a client that registers its own. All are handled.",
+    ),
+    "agentName": Setting(
+        "agent_name",
+        str,
+        "a text",
+        "`$CLAUDE_AGENT_NAME`, else `main`",
+        "The agent that the access log names for a recorded read.",
+    ),
 }
-
-
-def setting_names() -> tuple[str, ...]:
-    """The names a client uses, in order."""
-    return tuple(_BY_NAME)
 
 
 def _shown(name: object) -> str:

@@ -1,7 +1,8 @@
 """What an editor shows of a citation: the value, then where it comes from and whether it still holds.
 
-As Markdown or as plain text, whichever the client prefers. Every foreign character passes `text.untrusted`: the value
-stands in a fence, everything else is escaped within its line, so nothing in a memory becomes a link, an image or HTML.
+As Markdown or as plain text, whichever the client prefers. In Markdown all that is ours is prose and all that somebody
+else wrote is code: the value in a fence, everything else in a code span. So nothing in a memory becomes a link, an
+image or HTML, and a client that shows Markdown as it is shows no escapes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from memory_recall.catalogue import Resolution
 from memory_recall.faces.present.terminal import Terminal
 from memory_recall.model import Memory, Problem
 from memory_recall.text.json_values import as_text
-from memory_recall.text.untrusted import for_markdown_block, for_markdown_inline, for_terminal
+from memory_recall.text.untrusted import for_markdown_block, for_markdown_code, for_terminal
 
 VALUE_LIMIT = 2_000
 """How many characters of a value are shown."""
@@ -41,7 +42,7 @@ class _Style:
     separator: str
 
 
-_MARKDOWN = _Style(for_markdown_inline, for_markdown_block, "**", "  \n", "\n\n---\n\n")
+_MARKDOWN = _Style(for_markdown_code, for_markdown_block, "**", "  \n", "\n\n---\n\n")
 _PLAIN = _Style(lambda text: for_terminal(" ".join(text.split()), single_line=True), for_terminal, "", "\n", "\n\n")
 
 
@@ -99,7 +100,11 @@ class _Page:
 
     def _heading(self, memory: Memory) -> str:
         source = memory.provenance.source
-        kind = f"{_SYSTEMS[memory.system]}, {self._inline(source)}" if memory.system != "coven" else _SYSTEMS["coven"]
+        kind = (
+            _SYSTEMS[memory.system]
+            if memory.system == "coven"
+            else f"{_SYSTEMS[memory.system]}, {self._inline(source)}"
+        )
         title = "" if memory.title in ("", memory.id) else f" {self._inline(memory.title)}"
         return f"{self._strong(memory.id)}{title} · {kind}"
 
