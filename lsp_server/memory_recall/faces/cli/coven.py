@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 
 from memory_recall.faces.cli.invocation import Invocation, Parser, whole_number
@@ -27,6 +28,7 @@ def recall(invocation: Invocation) -> int:
         "--include-unverified", action="store_true", help="also claims that were changed or whose attestation is gone"
     )
     parser.add_argument("--binary", metavar="PATH", help="the coven-memory program (default: from PATH)")
+    _takes_familiar_root(parser)
     options = invocation.parse(parser)
     request = coven.CovenQuery(
         query=invocation.query(options),
@@ -36,6 +38,7 @@ def recall(invocation: Invocation) -> int:
         until=options.until,
         verified_only=not options.include_unverified,
         binary=options.binary,
+        familiar_root=_familiar_root(options),
     )
     return invocation.answer(options, coven.recall(request, invocation.env).as_json(), results.coven)
 
@@ -50,11 +53,20 @@ def open_source(invocation: Invocation) -> int:
         discreet=True,
     )
     parser.takes_query("the ULID")
-    parser.add_argument(
-        "--familiar-root", metavar="DIR", help="where references are resolved (default: $COVEN_FAMILIAR_ROOT)"
-    )
+    _takes_familiar_root(parser)
     options = invocation.parse(parser)
     ulid = invocation.reference(options, "claim: give its ULID")
-    root = None if options.familiar_root is None else Path(options.familiar_root)
-    opened = coven.open_source(ulid, invocation.env, root)
+    opened = coven.open_source(ulid, invocation.env, _familiar_root(options))
     return invocation.answer(options, opened.as_json(), results.opened_source)
+
+
+def _takes_familiar_root(parser: Parser) -> None:
+    parser.add_argument(
+        "--familiar-root",
+        metavar="DIR",
+        help="the familiar's workspace, against which references are resolved (default: $COVEN_FAMILIAR_ROOT)",
+    )
+
+
+def _familiar_root(options: Namespace) -> Path | None:
+    return None if options.familiar_root is None else Path(options.familiar_root)

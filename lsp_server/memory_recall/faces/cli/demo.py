@@ -123,6 +123,7 @@ def _text(answer: Mapping[str, Any], terminal: Terminal) -> str:
         hovered(hover["source"], start, start + len(hover["reference"]), hover["text"]),
         "",
     ]
-    kept = f"The sample world stays in {terminal.path(answer['world'])}." if answer["kept"] else "It is gone again."
-    parts.append(terminal.faint(kept))
+    kept = f"The sample project stays in {terminal.path(answer['world'])}."
+    gone = "The sample project is removed again; `memory-recall demo --keep DIR` leaves it for a look."
+    parts.append(terminal.faint(kept if answer["kept"] else gone))
     return "\n".join(parts)

@@ -7,6 +7,7 @@ printed is UTF-8 and harmless to a terminal. Must not know any verb, store or re
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +58,16 @@ class Parser(argparse.ArgumentParser):
     queries may appear in no message.
     """
 
-    def __init__(self, verb: str, description: str, *, arguments: str, example: str, discreet: bool = False) -> None:
+    def __init__(
+        self,
+        verb: str,
+        description: str,
+        *,
+        arguments: str,
+        example: str,
+        discreet: bool = False,
+        has_json: bool = True,
+    ) -> None:
         super().__init__(
             prog=f"{PROGRAM} {verb}",
             usage=f"{PROGRAM} {verb} [options] {arguments}".rstrip(),
@@ -69,7 +79,8 @@ class Parser(argparse.ArgumentParser):
         )
         self.discreet = discreet
         self.add_argument("-h", "--help", action="store_true", help="show this text and do nothing else")
-        self.add_argument("--json", action="store_true", help="answer with one JSON object instead of text")
+        if has_json:
+            self.add_argument("--json", action="store_true", help="answer with one JSON object instead of text")
 
     def error(self, message: str) -> NoReturn:
         """Raise the `UsageError` for what argparse found wrong."""
@@ -223,8 +234,13 @@ class Invocation:
 
 
 def encodable(text: str) -> str:
-    """The text with what no encoding can say replaced: bytes that the shell passed and that are not UTF-8."""
-    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
+    """An argument as UTF-8 text, also where the locale could not read it; bytes that are no UTF-8 become U+FFFD."""
+    if _LONE_SURROGATE.search(text) is None:
+        return text
+    try:
+        return os.fsencode(text).decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def _shown(written: str) -> str:

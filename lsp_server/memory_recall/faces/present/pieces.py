@@ -34,8 +34,8 @@ def preview(value: Any, length: int = PREVIEW_LENGTH) -> str:
     return for_terminal(text if len(text) <= length else text[:length].rstrip() + "...", single_line=True)
 
 
-def indented(text: str, indent: str = "  ") -> str:
-    """A block, moved right."""
+def indented(text: str, indent: str = "    ") -> str:
+    """A block, moved right: further than any field beside it, so that no line of it can pass for one."""
     return "\n".join(indent + part if part else part for part in text.split("\n"))
 
 
@@ -69,9 +69,10 @@ def problems(shape: Mapping[str, Any], terminal: Terminal) -> list[str]:
 
 
 def problem_line(problem: Mapping[str, Any], terminal: Terminal) -> str:
-    """`path:line:column: message`, without the path where the message already begins with it."""
-    path, message = problem.get("path"), line(problem.get("message"))
+    """`path:line:column: message`; where the message itself begins with the path, that is shortened instead."""
+    path, message = problem.get("path"), str(problem.get("message"))
     if path is None:
-        return message
-    where = terminal.place(path, problem.get("line"), problem.get("column"))
-    return f"{where}: {message.removeprefix(str(path)).lstrip(' :')}"
+        return line(message)
+    if message.startswith(str(path)):
+        return terminal.path(str(path)) + line(message[len(str(path)) :])
+    return f"{terminal.place(path, problem.get('line'), problem.get('column'))}: {line(message)}"

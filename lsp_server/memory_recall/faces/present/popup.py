@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memory_recall.faces.present.terminal import width_of
+import unicodedata
+
 from memory_recall.text.untrusted import for_terminal
 
 WIDTH = 76
@@ -11,12 +12,13 @@ WIDTH = 76
 
 def hovered(source: str, start: int, end: int, text: str) -> str:
     """The note's line, carets under its characters from `start` to `end`, and the text in a frame."""
-    shown = for_terminal(source, single_line=True)
-    before, marked = width_of(source[:start]), width_of(source[start:end])
+    before, marked, after = (
+        for_terminal(part, single_line=True) for part in (source[:start], source[start:end], source[end:])
+    )
     body = [part for line in for_terminal(text).strip("\n").split("\n") for part in _wrapped(line)]
     top, bottom = f"╭{'─' * (WIDTH + 2)}╮", f"╰{'─' * (WIDTH + 2)}╯"
     framed = [f"│ {line}{' ' * (WIDTH - width_of(line))} │" for line in body]
-    return "\n".join([shown, " " * before + "^" * marked, top, *framed, bottom])
+    return "\n".join([before + marked + after, " " * width_of(before) + "^" * width_of(marked), top, *framed, bottom])
 
 
 def _wrapped(line: str) -> list[str]:
@@ -32,3 +34,14 @@ def _wrapped(line: str) -> list[str]:
         parts.append(line[:cut])
         line = line[cut:].lstrip(" ")
     return [*parts, line]
+
+
+def width_of(text: str) -> int:
+    """How many columns a terminal gives a line of text: two for wide characters, none for combining ones."""
+    return sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or character in "\u200d\ufe0e\ufe0f":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -17,9 +17,7 @@ def show(answer: Mapping[str, Any], terminal: Terminal) -> str:
     if not records:
         lines = [f'❌ Nothing here is called "{line(answer["reference"])}"']
         near = [line(suggestion) for suggestion in answer.get("suggestions") or ()]
-        lines.append(
-            f"Did you mean {' or '.join(near)}?" if near else "`memory-recall search` looks for words."
-        )
+        lines.append(f"Did you mean {' or '.join(near)}?" if near else "`memory-recall search` looks for words.")
     else:
         lines = "\n\n".join(record(shape, terminal) for shape in records).split("\n")
     return "\n".join([*lines, *problems(answer, terminal)])
@@ -40,7 +38,7 @@ def record(shape: Mapping[str, Any], terminal: Terminal) -> str:
 
 
 def _provenance(provenance: Mapping[str, Any], terminal: Terminal) -> list[str]:
-    where = terminal.place(provenance["path"], provenance.get("line"), provenance.get("column"))
+    where = terminal.place(provenance["path"], provenance.get("line"))
     lines = [f"Source: {line(provenance.get('source'))} ({where})"]
     for label, name in (
         ("Author", "author"),

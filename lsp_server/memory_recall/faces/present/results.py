@@ -75,12 +75,13 @@ def _nemp_memory(memory: Shape, terminal: Terminal) -> list[str]:
 
 def _continued(text: str) -> str:
     """A block whose later lines stand apart from the fields around it, which they could imitate."""
-    return text.replace("\n", "\n  ")
+    return text.replace("\n", "\n    ")
 
 
 def _nemp_listed(memory: Shape, terminal: Terminal) -> str:
     key = terminal.strong(f"[{line(memory['key'])}]")
-    return f"{key} (by {line(memory.get('agent_id'))}) - {preview(memory['value'])}"
+    elsewhere = "" if memory["source"] == "project" else terminal.faint(f" ({line(memory['source'])})")
+    return f"{key} (by {line(memory.get('agent_id'))}) - {preview(memory['value'])}{elsewhere}"
 
 
 def recount(answer: Shape, terminal: Terminal) -> str:
@@ -171,9 +172,12 @@ def coven(answer: Shape, terminal: Terminal) -> str:
         lines = [f"❌ No claims found{': ' + line(answer['note']) if answer.get('note') else ''}"]
     for hit in hits:
         lines += ["", *_claim(hit, terminal)]
-    dropped = answer.get("dropped")
-    if dropped:
-        lines += ["", f"Dropped: {dropped} ({_reasons(answer.get('dropped_reasons'))})"]
+    left_out = [
+        f"Dropped: {answer['dropped']} ({_reasons(answer.get('dropped_reasons'))})" if answer.get("dropped") else None,
+        f"Outside of the period: {answer['filtered']}" if answer.get("filtered") else None,
+        f"More matched: {answer['omitted']}; -k shows more, up to 20" if answer.get("omitted") else None,
+    ]
+    lines += ["", *(said for said in left_out if said)] if any(left_out) else []
     if answer.get("manifest_hash"):
         read = f"Manifest: sha256 {line(answer['manifest_hash'])[:16]}… read {line(answer.get('queried_at'))}"
         lines += ["", terminal.faint(read)]
@@ -202,7 +206,7 @@ def _other_standings(hit: Shape) -> list[Any]:
 
 def _reasons(reasons: Any) -> str:
     if isinstance(reasons, Mapping):
-        return ", ".join(f"{number(count)} {line(reason)}" for reason, count in reasons.items())
+        return ", ".join(f"{number(count)} {line(reason).replace('-', ' ')}" for reason, count in reasons.items())
     return ", ".join(line(member(reason, "message") or reason) for reason in reasons or ()) or "no reason given"
 
 
@@ -235,7 +239,7 @@ def _hit(hit: Shape, terminal: Terminal) -> list[str]:
     provenance = hit["provenance"]
     name = f"[{hit['system']}:{line(hit['id'])}]"
     title = "" if hit["title"] == hit["id"] else f" {line(hit['title'])}"
-    lines = [f"{terminal.strong(name)}{title}", f"  {preview(hit['text'])}", f"  {origin(provenance, terminal)}"]
+    lines = [f"{terminal.strong(name)}{title}", indented(preview(hit["text"])), f"  {origin(provenance, terminal)}"]
     lines += ["  " + terminal.warning(line(member(standing, "message"))) for standing in hit.get("standings") or ()]
     for also in hit.get("also") or ():
         where = origin(also["provenance"], terminal) if member(also, "provenance") else ""

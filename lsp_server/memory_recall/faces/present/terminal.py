@@ -6,7 +6,6 @@ Colour comes from termcolor, which is imported only where there is a terminal to
 from __future__ import annotations
 
 import os
-import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,20 +56,10 @@ class Terminal:
         """`path:line:column`, as far as they are known."""
         if path is None:
             return ""
-        return ":".join([self.path(str(path)), *(str(number) for number in (line, column) if number is not None)])
+        numbers = [for_terminal(str(number), single_line=True) for number in (line, column) if number is not None]
+        return ":".join([self.path(str(path)), *numbers])
 
 
 def _below(path: str, directory: str) -> str | None:
     parent = directory if directory.endswith(os.sep) else directory + os.sep
     return path[len(parent) :] if path.startswith(parent) else None
-
-
-def width_of(text: str) -> int:
-    """How many columns a terminal gives a line of text: two for wide characters, none for combining ones."""
-    return sum(_columns(character) for character in text)
-
-
-def _columns(character: str) -> int:
-    if unicodedata.combining(character) or character in "\u200d\ufe0e\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
