@@ -62,7 +62,8 @@ def locked(directory: Path, timeout: float = 10.0, *, lock_files: Path | None = 
     try:
         yield
     finally:
-        os.close(descriptor)  # and with it the lock
+        with contextlib.suppress(OSError):  # the work is done, and the lock let go, whatever is said here
+            os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -158,7 +159,8 @@ def _lock_file(directory: Path, deadline: float, lock_files: Path | None) -> Ite
     try:
         yield
     finally:
-        lock.release()
+        with contextlib.suppress(OSError):
+            lock.release()
 
 
 def _own_folder() -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import re
 import secrets
@@ -116,31 +117,32 @@ def append_line(path: Path, line: str) -> Callable[[], bool]:
     with _writing(path):
         _make_directory(path.parent)
         descriptor = _open_to_append(path)
-        try:
+        with _closing(descriptor):
+            log = os.fstat(descriptor)
             with held_briefly(descriptor):
-                size = os.fstat(descriptor).st_size
-                if size and _read_at(descriptor, size - 1, 1) not in (b"\n", b"\r"):
+                start = os.fstat(descriptor).st_size
+                if start and _read_at(descriptor, start - 1, 1) not in (b"\n", b"\r"):
                     data = b"\n" + data
-                start = _append(descriptor, data)
-            written = os.fstat(descriptor)
-        finally:
-            os.close(descriptor)
+                _append(descriptor, start, data)
+    return functools.partial(_take_back_from, path, log, start, data)
 
-    def undo() -> bool:
-        try:
-            descriptor = _open_to_append(path, make=False)
-        except OSError:
-            return False
-        try:
-            with held_briefly(descriptor):
-                same_file = os.path.samestat(os.fstat(descriptor), written)
-                return same_file and _take_back(descriptor, start, data)
-        except OSError:
-            return False
-        finally:
-            os.close(descriptor)
 
-    return undo
+def _take_back_from(path: Path, log: os.stat_result, start: int, data: bytes) -> bool:
+    with contextlib.suppress(OSError, NotWritten):
+        descriptor = _open_to_append(path, make=False)
+        with _closing(descriptor), held_briefly(descriptor):
+            return os.path.samestat(os.fstat(descriptor), log) and _take_back(descriptor, start, data)
+    return False
+
+
+@contextlib.contextmanager
+def _closing(descriptor: int) -> Iterator[None]:
+    """Close a descriptor that was written through directly: nothing is left for the closing that could fail."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
 
 
 def _open_to_append(path: Path, *, make: bool = True) -> int:
@@ -172,14 +174,12 @@ def _check_regular(path: Path, status: os.stat_result) -> None:
     raise NotWritten(Problem("not-a-file", f"{path} is not a regular file; nothing was written to it.", str(path)))
 
 
-def _append(descriptor: int, data: bytes) -> int:
-    """Write at the end of a file; the offset at which the data stands. What was written in part is taken back."""
+def _append(descriptor: int, start: int, data: bytes) -> None:
+    """Write at the end of a file, which was at `start`. What was written in part is taken back."""
     written = os.write(descriptor, data)
-    start = os.lseek(descriptor, 0, os.SEEK_CUR) - written
     if written < len(data):
         _take_back(descriptor, start, data[:written])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return start
 
 
 def _take_back(descriptor: int, start: int, data: bytes) -> bool:
@@ -243,7 +243,9 @@ def _take_after(descriptor: int, model: Path) -> None:
         except OSError:
             with contextlib.suppress(OSError):
                 os.fchown(descriptor, -1, status.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+    mode = stat.S_IMODE(status.st_mode)
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:  # where there are no modes, setting one would be an error
+        os.fchmod(descriptor, mode)
     if hasattr(os, "listxattr"):
         with contextlib.suppress(OSError):
             for name in os.listxattr(model):
