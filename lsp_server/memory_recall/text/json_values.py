@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def dumps(value: Any, *, indent: int | str | None = None) -> str:
-    """JSON text with characters as they are, whatever the value holds.
+    """JSON text with characters as they are, whatever the value holds and however deep it is nested.
 
-    A number that JSON cannot say (infinity, not-a-number) becomes null; a lone surrogate stays an escape.
+    A number that JSON cannot say (infinity, not-a-number) and a value that contains itself become null, something that
+    JSON has no type for its text; a lone surrogate stays an escape.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
-    except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        text = "".join(_pieces(value, " " * indent if isinstance(indent, int) else indent))
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
@@ -27,11 +29,66 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value)
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
+class _Open:
+    """An object or an array of which some members are still to be written."""
+
+    __slots__ = ("closing", "identity", "items", "written")
+
+    def __init__(self, container: Any) -> None:
+        self.identity = id(container)
+        self.written = 0
+        self.items: Iterator[tuple[str, Any]]
+        if isinstance(container, Mapping):
+            self.closing = "}"
+            self.items = ((f"{_string(_name(key))}: ", item) for key, item in container.items())
+        else:
+            self.closing = "]"
+            self.items = (("", item) for item in container)
+
+
+def _pieces(value: Any, unit: str | None) -> Iterator[str]:
+    """What `json.dumps` writes, for what it refuses to write. Without recursion, so that no nesting is too deep."""
+    opened: list[_Open] = []
+    above: set[int] = set()
+    label = ""
+    while True:
+        if not isinstance(value, Mapping | list | tuple | set | frozenset):
+            yield label + _scalar(value)
+        elif id(value) in above:
+            yield f"{label}null"
+        else:
+            opened.append(_Open(value))
+            above.add(id(value))
+            yield label + ("{" if opened[-1].closing == "}" else "[")
+        while opened and (item := next(opened[-1].items, None)) is None:
+            closed = opened.pop()
+            above.discard(closed.identity)
+            yield (_new_line(unit, len(opened)) if closed.written else "") + closed.closing
+        if not opened:
+            return
+        yield ("" if not opened[-1].written else "," if unit is not None else ", ") + _new_line(unit, len(opened))
+        opened[-1].written += 1
+        label, value = item  # type: ignore[misc]  # the loop above leaves no None
+
+
+def _new_line(unit: str | None, depth: int) -> str:
+    return "" if unit is None else "\n" + unit * depth
+
+
+def _string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _name(key: Any) -> str:
+    return key if isinstance(key, str) else _scalar(key).strip('"')
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return _string(value)
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "null"
+    try:
+        return json.dumps(value) if isinstance(value, bool | int | float) else _string(str(value))
+    except ValueError:  # more digits than Python writes, or any reader holds
+        return "null"

@@ -15,6 +15,8 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 _LINE_END = re.compile("\r\n|\n|\r")
 _LINE_FEED_ONLY = re.compile("\n")
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
 
 class LineIndex:
@@ -46,9 +48,11 @@ class LineIndex:
         return self.text[start:stop].rstrip("\r\n") if line + 1 < len(self._starts) else self.text[start:stop]
 
     def line_column(self, offset: int) -> tuple[int, int]:
-        """The one-based line and column (in code points) of an offset, as people and `Problem` count them."""
+        """The one-based line and column (in code points) of an offset (clamped to the text), as people and `Problem`
+        count them."""
+        offset = min(max(0, offset), len(self.text))
         line = self.line_of(offset)
-        return line + 1, max(0, offset) - self._starts[line] + 1
+        return line + 1, offset - self._starts[line] + 1
 
     def offset(self, line: int, units: int, encoding: Encoding) -> int:
         """The code point offset of a protocol position; clamped to the line, and to the text."""
@@ -69,7 +73,7 @@ def units_from_column(line: str, column: int, encoding: Encoding) -> int:
         return len(prefix)
     if encoding == "utf-8":
         return len(prefix.encode("utf-8", "surrogatepass"))
-    return len(prefix) + sum(character > "\uffff" for character in prefix)
+    return len(prefix) + len(_ASTRAL.findall(prefix))
 
 
 def column_from_units(line: str, units: int, encoding: Encoding) -> int:
@@ -80,16 +84,22 @@ def column_from_units(line: str, units: int, encoding: Encoding) -> int:
     units = max(0, units)
     if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
-    taken = 0
-    for column, character in enumerate(line):
-        taken += _unit_length(character, encoding)
-        if taken > units:
-            return column
-    return len(line)
+    return _column_from_bytes(line, units) if encoding == "utf-8" else _column_from_utf16(line, units)
 
 
-def _unit_length(character: str, encoding: Encoding) -> int:
-    if encoding == "utf-16":
-        return 2 if character > "\uffff" else 1
-    code = ord(character)
-    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+def _column_from_bytes(line: str, units: int) -> int:
+    encoded = line.encode("utf-8", "surrogatepass")
+    if units >= len(encoded):
+        return len(line)
+    # The byte at `units` belongs to the last character that begins at or before it.
+    return len(encoded[: units + 1].translate(None, _CONTINUATION_BYTES)) - 1
+
+
+def _column_from_utf16(line: str, units: int) -> int:
+    pairs = 0
+    for astral in _ASTRAL.finditer(line):
+        begins = astral.start() + pairs
+        if begins + 1 >= units:
+            return min(units - pairs, astral.start())
+        pairs += 1
+    return min(units - pairs, len(line))
