@@ -21,6 +21,7 @@ from memory_recall.stores.nemp_shapes import NempEntry
 
 if TYPE_CHECKING:
     from memory_recall.recall.nemp_accounting import Goals, Reader
+    from memory_recall.recall.nemp_recount import RecountResult
     from memory_recall.stores.shelf import Shelf
 
 LARGEST_LIMIT = 50
@@ -259,3 +260,12 @@ def _after_writing(store: NempStore, memories: Sequence[NempMemory], shelf: Shel
     """The store whose problems are to be shown: those of a store just written to stand on other lines by now."""
     written = any(memory.recorded and memory.path == store.path for memory in memories)
     return shelf.nemp(store.path, store.source) if written and store.problems else store
+
+
+def recount(
+    place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None = None
+) -> RecountResult:
+    """Count the read windows again from the access log; see `nemp_recount.py`."""
+    from memory_recall.recall.nemp_recount import recount as counted_again
+
+    return counted_again(place, environment, shelf, cancellation)
