@@ -153,7 +153,7 @@ def names(text: str) -> Iterator[Name]:
                 continue
             cleaned = piece
         else:
-            cleaned = _unaccent(piece)
+            cleaned = _unaccent(piece).replace("ʼ", "'")  # an apostrophe that counts as a letter
         # For a regular expression the underscore is a letter; for us it holds parts together, as the hyphen does.
         for match in _NAME.finditer(_APOSTROPHE.sub("", cleaned.replace("_", "-"))):
             yield Name(tuple(_parts(match.group())))
