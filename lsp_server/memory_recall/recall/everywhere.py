@@ -19,6 +19,7 @@ from memory_recall.model import Memory, Problem, StandingCode, System
 from memory_recall.ranking.lexical import Document, Score, rank
 from memory_recall.recall.near_duplicates import Text, say_the_same
 from memory_recall.text.snippets import shortened, snippet
+from memory_recall.text.tokens import words
 
 if TYPE_CHECKING:
     from memory_recall.stores.nemp import NempStore
@@ -268,8 +269,12 @@ def _scores(query: str, sections: Sequence[_Section], cancellation: Cancellation
 
 
 def _named(query: str, sections: Sequence[_Section], cancellation: Cancellation | None) -> Iterator[tuple[int, float]]:
-    """The memories that the query names: by id, or (nemp) by a part of the key, which counts by its share of it."""
+    """The memories that the query names: by id, or (nemp) by a part of the key, which counts by its share of it.
+
+    A part must have a word in it: every other key contains a hyphen.
+    """
     wanted = query.casefold()
+    names_parts = bool(words(query))
     index = 0
     for section in sections:
         for name in section.ids:
@@ -278,7 +283,7 @@ def _named(query: str, sections: Sequence[_Section], cancellation: Cancellation 
             folded = name.casefold()
             if folded == wanted:
                 yield index, NAMED
-            elif section.system == "nemp" and wanted in folded:
+            elif names_parts and section.system == "nemp" and wanted in folded:
                 yield index, PART_OF_NAME + (NAMED - PART_OF_NAME) * len(wanted) / (len(folded) + 1)
             index += 1
 
