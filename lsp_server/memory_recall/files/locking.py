@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import stat
 import time
@@ -138,6 +137,8 @@ def _leads_to(directory: Path, descriptor: int) -> bool:
 
 @contextlib.contextmanager
 def _lock_file(directory: Path, deadline: float, lock_files: Path | None) -> Iterator[None]:
+    import hashlib
+
     import filelock
 
     try:

@@ -12,7 +12,6 @@ import errno
 import functools
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -205,7 +204,7 @@ def _make_directory(directory: Path) -> None:
 @contextlib.contextmanager
 def _temporary(directory: Path, data: bytes, *, like: Path | None = None) -> Iterator[Path]:
     """A file beside the one to be written, with its bytes on the disk; removed again unless it was renamed."""
-    temporary = directory / f".memory-recall-{secrets.token_hex(8)}.tmp"
+    temporary = directory / f".memory-recall-{os.urandom(8).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666 if like is None else 0o600)
     try:

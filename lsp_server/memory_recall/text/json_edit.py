@@ -14,13 +14,15 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Any
 
-from memory_recall.text.json_spans import WHITESPACE, JsonError, Member, members, string_end
+from memory_recall.text.json_spans import JsonError, Member, members, skip_space, string_end
 from memory_recall.text.json_values import dumps
 
 _DEFAULT_UNIT = "  "
-_TOKENS_LOOKED_AT = 10_000
+_LOOKED_AT = 1_000_000  # characters, for the style of a document: enough for any, and the same time for all
+_TOKENS_LOOKED_AT = 400
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_BLANKS = re.compile(r"[ \t]*")
 _INDENTED_LINE = re.compile(r"[\n\r]([ \t]+)[^ \t\n\r]")
 _UNINDENTED_MEMBER = re.compile(r'[\n\r]"')
 _SEPARATOR = re.compile(r'"(?:[^"\\]|\\.)*"([ \t]*:[ \t]*)?|([ \t]*,[ \t]*)(?![\n\r])', re.DOTALL)
@@ -147,6 +149,7 @@ class _Style:
     """
 
     text: str = field(repr=False)
+    start: int
     multi_line: bool
     indent: str
     unit: str
@@ -159,16 +162,15 @@ class _Style:
     @classmethod
     def of_document(cls, text: str, start: int, end: int) -> _Style:
         """The style around a value: `indent` is that of the line on which the value begins."""
-        multi_line = _holds_line_end(text, 0, start) or _holds_line_end(text, end, len(text.rstrip(WHITESPACE)))
-        multi_line = multi_line or _holds_line_end(text, start, end)
-        line_end = _LINE_END.search(text, start, end) or _LINE_END.search(text)
+        multi_line = _holds_line_end(text, start, end) or _shares_lines(text, start, end)
         colon, comma = _separators_of(text)
         return cls(
             text=text,
+            start=start,
             multi_line=multi_line,
             indent=_indent_at(text, start),
-            unit=_unit_of(text),
-            line_end=line_end.group() if line_end else "\n",
+            unit=_unit_of(text) if multi_line else _DEFAULT_UNIT,
+            line_end=_line_end_of(text, start, end) if multi_line else "\n",
             colon=colon,
             comma=comma,
         )
@@ -200,7 +202,7 @@ class _Style:
     def string(self, value: Any) -> str:
         """A scalar or an empty container as JSON, escaped as the document escapes."""
         written = dumps(value)
-        return json.dumps(value) if not written.isascii() and _escapes(self.text) else written
+        return json.dumps(value) if not written.isascii() and _escapes(self.text, self.start) else written
 
 
 def _style_of_object(text: str, start: int, end: int, present: Sequence[Member], around: _Style) -> _Style:
@@ -251,15 +253,24 @@ def _holds_line_end(text: str, start: int, end: int) -> bool:
     return text.find("\n", start, end) >= 0 or text.find("\r", start, end) >= 0
 
 
+def _shares_lines(text: str, start: int, end: int) -> bool:
+    """Whether the document around a span has several lines, not counting those that are empty at its end."""
+    if _holds_line_end(text, max(0, start - _LOOKED_AT), start):
+        return True
+    following = _LINE_END.search(text, end, end + _LOOKED_AT)
+    return following is not None and skip_space(text, following.end()) < len(text)
+
+
 def _line_start(text: str, offset: int) -> int:
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    furthest = max(0, offset - _LOOKED_AT)
+    line_feed = text.rfind("\n", furthest, offset)
+    return max(line_feed, text.rfind("\r", max(furthest, line_feed), offset)) + 1
 
 
 def _indent_at(text: str, offset: int) -> str:
     """The white space with which the line that holds an offset begins."""
-    start = _line_start(text, offset)
-    line = text[start:offset]
-    return line[: len(line) - len(line.lstrip(" \t"))]
+    blanks = _BLANKS.match(text, _line_start(text, offset), offset)
+    return blanks.group() if blanks else ""
 
 
 def _has_its_line(text: str, start: int, end: int) -> bool:
@@ -269,12 +280,18 @@ def _has_its_line(text: str, start: int, end: int) -> bool:
     return _ENDS_ITS_LINE.match(text, end) is not None
 
 
+def _line_end_of(text: str, start: int, end: int) -> str:
+    """The line ending within a span, else the document's first."""
+    found = _LINE_END.search(text, start, end) or _LINE_END.search(text)
+    return found.group() if found else "\n"
+
+
 def _unit_of(text: str) -> str:
     """What a level of a document is indented by: what its first indented line begins with."""
-    indented = _INDENTED_LINE.search(text)
+    indented = _INDENTED_LINE.search(text, 0, _LOOKED_AT)
     if indented:
         return indented.group(1)
-    return "" if _UNINDENTED_MEMBER.search(text) else _DEFAULT_UNIT
+    return "" if _UNINDENTED_MEMBER.search(text, 0, _LOOKED_AT) else _DEFAULT_UNIT
 
 
 def _separators_of(text: str) -> tuple[str, str]:
@@ -289,6 +306,9 @@ def _separators_of(text: str) -> tuple[str, str]:
     return colon, comma or (", " if colon.endswith((" ", "\t")) else ",")
 
 
-def _escapes(text: str) -> bool:
-    """Whether a document writes characters beyond ASCII as escapes, and none of them as itself."""
-    return text.isascii() and "\\u" in text and _ESCAPED_BEYOND_ASCII.search(text) is not None
+def _escapes(text: str, offset: int) -> bool:
+    """Whether a document writes characters beyond ASCII as escapes, as far as it can be seen from an offset."""
+    if not text.isascii():
+        return False
+    near = text[max(0, offset - _LOOKED_AT) : offset + _LOOKED_AT]
+    return "\\u" in near and _ESCAPED_BEYOND_ASCII.search(near) is not None

@@ -93,9 +93,15 @@ def string_end(text: str, start: int) -> int:
     return value_at(text, start)[1]
 
 
+def skip_space(text: str, offset: int) -> int:
+    """The offset of the first character from `offset` on that is no white space; the text's end where there is none."""
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
+
+
 def value_start(text: str) -> int:
     """Where the text's value begins. Raises `JsonError` where there is nothing but white space."""
-    start = _skip(text, 0)
+    start = skip_space(text, 0)
     if start == len(text):
         raise JsonError("the text is empty", start)
     return start
@@ -119,7 +125,7 @@ def members(text: str, start: int, *, whole: bool = False) -> Iterator[Member]:
     """
     if text[start : start + 1] != "{":
         raise JsonError("an object is missing", start)
-    position = _skip(text, start + 1)
+    position = skip_space(text, start + 1)
     closed = text[position : position + 1] == "}"
     while not closed:
         if text[position : position + 1] != '"':
@@ -127,7 +133,7 @@ def members(text: str, start: int, *, whole: bool = False) -> Iterator[Member]:
         key, key_end = value_at(text, position)
         colon = _COLON.match(text, key_end)
         if colon is None:
-            raise JsonError("a colon is missing", _skip(text, key_end))
+            raise JsonError("a colon is missing", skip_space(text, key_end))
         value, value_end = value_at(text, colon.end())
         yield Member(key, position, colon.end(), value_end, value)
         position, closed = _step(text, value_end, "}")
@@ -142,7 +148,7 @@ def elements(text: str, start: int, *, whole: bool = False) -> Iterator[Element]
     """
     if text[start : start + 1] != "[":
         raise JsonError("an array is missing", start)
-    position = _skip(text, start + 1)
+    position = skip_space(text, start + 1)
     closed = text[position : position + 1] == "]"
     while not closed:
         value, end = value_at(text, position)
@@ -157,24 +163,19 @@ def _sentence_part(message: str) -> str:
     return (message[:1].lower() + message[1:]).removesuffix(" at")
 
 
-def _skip(text: str, offset: int) -> int:
-    match = _SPACE.match(text, offset)
-    return match.end() if match else offset
-
-
 def _step(text: str, value_end: int, closing: str) -> tuple[int, bool]:
     """From the end of a value to the next one, or to the closing bracket (then True)."""
     comma = _NEXT.match(text, value_end)
     if comma is not None:
         return comma.end(), False
-    position = _skip(text, value_end)
+    position = skip_space(text, value_end)
     if text[position : position + 1] == closing:
         return position, True
     raise JsonError(f"a comma or {closing} is missing", position)
 
 
 def _check_end(text: str, end: int) -> None:
-    position = _skip(text, end)
+    position = skip_space(text, end)
     if position != len(text):
         raise JsonError("the text goes on after its value has ended", position)
 
