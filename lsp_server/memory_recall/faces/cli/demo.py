@@ -9,21 +9,25 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_recall.errors import RecallError, UsageError
 from memory_recall.faces.cli.invocation import PROGRAM, Invocation, Parser
 from memory_recall.faces.present.popup import hovered
 from memory_recall.faces.present.terminal import Terminal
 
+if TYPE_CHECKING:
+    from memory_recall.demo.editor import Editor
+    from memory_recall.demo.world import World
+
 STEPS = (
     ("/nemp:recall session-tokens", ("nemp", "recall", "session-tokens")),
     ("/memory recall webhook", ("memory", "recall", "webhook")),
     ("the memory-recall skill, in a Coven", ("coven", "recall", "how many requests does the tracking API allow")),
 )
-HOVERED = "[[nemp:session-tokens]]"
+HOVERED = ("[[nemp:session-tokens]]", "[[nemp:deploy-region-v1]]")
 
 _PYTHON = (sys.executable, "-P", "-m", "memory_recall")
 _STEP_SECONDS = 60
@@ -54,12 +58,12 @@ def demo(invocation: Invocation) -> int:
             "world": str(sample.root),
             "kept": options.keep is not None,
             "steps": [_step(typed, words, sample) for typed, words in STEPS],
-            "hover": _hover(sample),
+            "hovers": _hovers(sample),
         }
         return invocation.answer(options, answer, _text)
 
 
-def _step(typed: str, words: tuple[str, ...], sample: Any) -> dict[str, Any]:
+def _step(typed: str, words: tuple[str, ...], sample: World) -> dict[str, Any]:
     import subprocess
 
     done = subprocess.run(
@@ -79,29 +83,33 @@ def _step(typed: str, words: tuple[str, ...], sample: Any) -> dict[str, Any]:
     return {"typed": typed, "command": [PROGRAM, *words], "output": done.stdout}
 
 
-def _hover(sample: Any) -> dict[str, Any]:
+def _hovers(sample: World) -> list[dict[str, Any]]:
     from memory_recall.demo.editor import Editor, ServerSilent
 
     try:
         with Editor([*_PYTHON, "lsp"], sample.project, sample.variables()) as editor:
             lines = re.split("\r\n|\n|\r", editor.open(sample.note))
-            number = next(number for number, line in enumerate(lines) if HOVERED in line)
-            start = lines[number].index(HOVERED)
-            hover = editor.ask("textDocument/hover", sample.note, number, start + len("[[nemp:"))
-            definition = editor.ask("textDocument/definition", sample.note, number, start + len("[[nemp:"))
+            return [_hover(editor, sample, lines, reference) for reference in HOVERED]
     except ServerSilent as failure:
         raise RecallError("demo", f"The language server did not answer in the sample world: {failure}.") from failure
+
+
+def _hover(editor: Editor, sample: World, lines: Sequence[str], reference: str) -> dict[str, Any]:
+    number = next(number for number, line in enumerate(lines) if reference in line)
+    start = lines[number].index(reference)
+    inside = start + len("[[")
+    hover = editor.ask("textDocument/hover", sample.note, number, inside)
     if not hover:
-        raise RecallError("demo", "The language server had nothing to say about the sample note.")
+        raise RecallError("demo", f"The language server had nothing to say about {reference} in the sample note.")
     return {
         "command": [PROGRAM, "lsp"],
         "note": sample.note.relative_to(sample.project).as_posix(),
         "line": number + 1,
         "column": start + 1,
         "source": lines[number],
-        "reference": HOVERED,
+        "reference": reference,
         "text": _content(hover["contents"]),
-        "definition": definition,
+        "definition": editor.ask("textDocument/definition", sample.note, number, inside),
     }
 
 
@@ -114,15 +122,16 @@ def _text(answer: Mapping[str, Any], terminal: Terminal) -> str:
     for step in answer["steps"]:
         parts += ["", terminal.strong(f"› {step['typed']}"), terminal.faint(f"$ {shlex.join(step['command'])}")]
         parts.append(step["output"].rstrip("\n"))
-    hover = answer["hover"]
-    start = hover["column"] - 1
-    parts += [
-        "",
-        terminal.strong(f"› the mouse rests on {hover['reference']} in {hover['note']}:{hover['line']}"),
-        terminal.faint(f"$ {shlex.join(hover['command'])}  (a server process; textDocument/hover over stdio)"),
-        hovered(hover["source"], start, start + len(hover["reference"]), hover["text"]),
-        "",
-    ]
+    server = shlex.join(answer["hovers"][0]["command"])
+    parts += ["", terminal.strong("› the mouse rests on a reference in a note")]
+    parts.append(
+        terminal.faint(f"$ {server}  (a process of its own; textDocument/hover over standard input and output)")
+    )
+    for hover in answer["hovers"]:
+        start = hover["column"] - 1
+        parts += ["", terminal.faint(f"{hover['note']}:{hover['line']}")]
+        parts.append(hovered(hover["source"], start, start + len(hover["reference"]), hover["text"]))
+    parts.append("")
     kept = f"The sample project stays in {terminal.path(answer['world'])}."
     gone = "The sample project is removed again; `memory-recall demo --keep DIR` leaves it for a look."
     parts.append(terminal.faint(kept if answer["kept"] else gone))

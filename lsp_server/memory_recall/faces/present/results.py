@@ -69,7 +69,7 @@ def _nemp_memory(memory: Shape, terminal: Terminal) -> list[str]:
     ]
     successor = member(memory.get("links"), "superseded_by")
     if successor:
-        lines.append(terminal.warning(f"Superseded by: {line(successor)}"))
+        lines.append(terminal.warning(f"⚠ Superseded by: {line(successor)}"))
     return lines
 
 
@@ -193,8 +193,8 @@ def _claim(hit: Shape, terminal: Terminal) -> list[str]:
         f" | Confidence: {line(hit.get('confidence'))} | Promoted: {line(hit.get('promoted_at'))}",
     ]
     if hit.get("superseded_by"):
-        lines.append("  " + terminal.warning(f"Superseded by {line(hit['superseded_by'])}"))
-    lines += ["  " + terminal.warning(line(member(standing, "message"))) for standing in _other_standings(hit)]
+        lines.append("  " + terminal.warning(f"⚠ Superseded by {line(hit['superseded_by'])}"))
+    lines += ["  " + terminal.warning(f"⚠ {line(member(standing, 'message'))}") for standing in _other_standings(hit)]
     if source:
         lines.append("  " + terminal.faint(f"Source: {line(source)}"))
     return lines
@@ -232,6 +232,8 @@ def search(answer: Shape, terminal: Terminal) -> str:
         lines = [f'❌ No memories found for "{query}"', "", "`memory-recall doctor` lists the stores in sight."]
     for hit in hits:
         lines += ["", *_hit(hit, terminal)]
+    if answer.get("omitted"):
+        lines += ["", terminal.faint(f"{answer['omitted']} more matched; --limit shows more, up to 50.")]
     return "\n".join([*lines, *problems(answer, terminal)])
 
 
@@ -239,8 +241,14 @@ def _hit(hit: Shape, terminal: Terminal) -> list[str]:
     provenance = hit["provenance"]
     name = f"[{hit['system']}:{line(hit['id'])}]"
     title = "" if hit["title"] == hit["id"] else f" {line(hit['title'])}"
-    lines = [f"{terminal.strong(name)}{title}", indented(preview(hit["text"])), f"  {origin(provenance, terminal)}"]
-    lines += ["  " + terminal.warning(line(member(standing, "message"))) for standing in hit.get("standings") or ()]
+    lines = [
+        f"{terminal.strong(name)}{title}",
+        indented(preview(hit.get("snippet") or hit["text"])),
+        f"  {origin(provenance, terminal)}",
+    ]
+    lines += [
+        "  " + terminal.warning(f"⚠ {line(member(standing, 'message'))}") for standing in hit.get("standings") or ()
+    ]
     for also in hit.get("also") or ():
         where = origin(also["provenance"], terminal) if member(also, "provenance") else ""
         lines.append("  " + terminal.faint(f"Also {line(member(also, 'system'))}:{line(member(also, 'id'))} {where}"))
