@@ -16,6 +16,7 @@ from faulty_system import calls_of, failing, killed
 
 from memory_recall.files import writing
 from memory_recall.files.locking import locked
+from memory_recall.files.reading import Stamp
 from memory_recall.files.writing import NotWritten, append_line, create, replace_file, rewrite
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 2}\n'
@@ -125,6 +126,19 @@ def test_another_writers_change_is_kept(store: Path) -> None:
     rewrite(store, change)
     assert seen == [OLD, b"foreign "]
     assert store.read_bytes() == b"foreign and ours"
+
+
+def test_a_change_that_leaves_no_trace_in_the_times_is_noticed(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen = Stamp.of_status(os.stat(store))
+    monkeypatch.setattr(Stamp, "of_status", lambda _: frozen)
+
+    def change(old: bytes) -> bytes:
+        if old == OLD:
+            store.write_bytes(b'{"b": 1}\n')
+        return old.replace(b"1", b"2")
+
+    rewrite(store, change)
+    assert store.read_bytes() == b'{"b": 2}\n'
 
 
 def test_a_change_while_the_last_word_is_given_is_kept_and_the_word_given_once(store: Path) -> None:

@@ -50,7 +50,7 @@ def rewrite(path: Path, change: Callable[[bytes], bytes], *, before_replace: Cal
     left; whoever undoes what it did when `NotWritten` comes, has a step that is done with the replacement or not at
     all. What either of them raises comes through, the file untouched. Raises `NotWritten`.
     """
-    told = before_replace is None
+    told = False
     with _writing(path):
         real = Path(os.path.realpath(path))
     with _writing(path), locked(real.parent):
@@ -63,10 +63,12 @@ def rewrite(path: Path, change: Callable[[bytes], bytes], *, before_replace: Cal
             if new == old.data:
                 return
             with _temporary(real.parent, new, like=real) as temporary:
-                if not told and before_replace and _unchanged(path, real, old):
+                if read_file(path) != old:
+                    continue
+                if before_replace and not told:
                     told = True
                     _asking(before_replace)
-                if told and _unchanged(path, real, old):
+                if _unchanged(path, real, old):
                     _replace(temporary, real)
                     _sync_directory(real.parent)
                     return
@@ -253,6 +255,7 @@ def _take_after(descriptor: int, model: Path) -> None:
 
 
 def _unchanged(path: Path, real: Path, old: FileBytes) -> bool:
+    """The quick look at the very end; a change within one tick of the file system's clock was looked for before."""
     return stamp_of(real) == old.stamp and os.path.realpath(path) == str(real)
 
 
