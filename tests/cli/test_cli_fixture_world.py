@@ -22,7 +22,19 @@ MAKER = REPOSITORY.parent / "shared" / "fixtures" / "make_fixtures.py"
 
 pytestmark = pytest.mark.skipif(not MAKER.is_file(), reason="the fixtures' maker is not beside this repository")
 
-READABLE = ["array", "bom", "crlf", "escaped", "map", "map-keyed", "minified", "odd-entries", "strings", "wrapper", "wrapper-meta"]
+READABLE = [
+    "array",
+    "bom",
+    "crlf",
+    "escaped",
+    "map",
+    "map-keyed",
+    "minified",
+    "odd-entries",
+    "strings",
+    "wrapper",
+    "wrapper-meta",
+]
 UNREADABLE = ["broken", "not-a-store", "truncated"]
 EMPTY = ["blank-file", "empty-file", "empty-object"]
 
