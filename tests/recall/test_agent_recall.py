@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -581,3 +582,32 @@ def test_a_question_that_cannot_be_meant_is_no_run(world: World, options: dict[s
 def test_any_query_is_answered(world: World, query: str) -> None:
     write_entry(world, "MEM-1")
     assert recall(world, query).as_json()["query"] == query
+
+
+def test_the_best_of_many_are_the_best_of_all(world: World) -> None:
+    for number in range(30):
+        write_entry(
+            world,
+            f"MEM-{number:02}",
+            title="webhook " * (number % 4 + 1),
+            content="gateway " * (number % 7),
+            confidence=(number * 7 % 10) / 10,
+            created_at=f"2026-{number % 11 + 1:02}-01",
+        )
+    everything = ids(recall(world, "webhook gateway", min_confidence=0, limit=50))
+    assert len(everything) == 30
+    for limit in (1, 2, 5, 11):
+        assert ids(recall(world, "webhook gateway", min_confidence=0, limit=limit)) == everything[:limit]
+
+
+def test_runs_at_once_lose_no_message_and_share_no_record(world: World) -> None:
+    write_entry(world, "MEM-1")
+    world.write("project/.agent/inbox/index.json", {"messages": [], "own": True})
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: recall(world, run_id="R-shared"), range(8)))
+    assert [ids(result) for result in results] == [["MEM-1"]] * 8
+    assert sum(result.record is not None for result in results) == 1
+    index = json.loads((world.project / ".agent/inbox/index.json").read_text(encoding="utf-8"))
+    assert index["own"] is True
+    assert {entry["message_id"] for entry in index["messages"]} == {m["message_id"] for m in messages_of(world)}
+    assert len(index["messages"]) == 8

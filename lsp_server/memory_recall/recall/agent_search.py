@@ -104,31 +104,34 @@ def search(
             unsure += 1
         else:
             kept.append(index)
-    ranked = _ranked(request.query, store, kept, now, cancellation)
+    matched, best = _best(request, store, kept, now, cancellation)
     hits = tuple(
-        AgentHit(store.entries[index], round(score, 4), store.entries[index].is_expired(now))
-        for score, index in ranked[: request.limit]
+        AgentHit(store.entries[index], round(score, 4), store.entries[index].is_expired(now)) for score, index in best
     )
-    return Counts(len(scanned), len(ranked), len(hits), expired, unsure, out_of_scope), hits
+    return Counts(len(scanned), matched, len(hits), expired, unsure, out_of_scope), hits
 
 
-def _ranked(
-    query: str, store: AgentStore, kept: list[int], now: datetime, cancellation: Cancellation | None
-) -> list[tuple[float, int]]:
-    """Scores and indices of the entries that match, best first; of all of them where the query has no words."""
+def _best(
+    request: AgentQuery, store: AgentStore, kept: list[int], now: datetime, cancellation: Cancellation | None
+) -> tuple[int, list[tuple[float, int]]]:
+    """How many entries match (all of them where the query has no words), and the scores and indices of the best."""
     from memory_recall.ranking.lexical import rank
     from memory_recall.text.tokens import query_words
 
-    if query_words(query):
-        documents = [store.documents[index] for index in kept]
-        found = [
-            (score.score * _preference(store.entries[kept[score.index]], now), kept[score.index])
-            for score in rank(query, documents, cancellation=cancellation)
-        ]
+    if query_words(request.query):
+        scores = rank(request.query, [store.documents[index] for index in kept], cancellation=cancellation)
+        matched = len(scores)
+        # What lies further below the last of the best than confidence and recency can lift it need not be looked at.
+        least = (
+            scores[min(request.limit, matched) - 1].score * (1.0 - CONFIDENCE_SHARE - RECENCY_SHARE) if scores else 0
+        )
+        near = [(score.score, kept[score.index]) for score in scores if score.score >= least]
+        found = [(relevance * _preference(store.entries[index], now), index) for relevance, index in near]
     else:
+        matched = len(kept)
         found = [(_standing_alone(store.entries[index], now), index) for index in kept]
     found.sort(key=lambda scored: (-scored[0], scored[1]))
-    return found
+    return matched, found[: request.limit]
 
 
 def _preference(entry: AgentEntry, now: datetime) -> float:
