@@ -48,4 +48,4 @@ def _is_escaped(text: str, start: int, offset: int) -> bool:
 
 def _without_padding(text: str, start: int, end: int) -> tuple[int, int]:
     padded = end - start > 2 and text[start] == " " == text[end - 1]
-    return (start + 1, end - 1) if padded and not text[start:end].isspace() else (start, end)
+    return (start + 1, end - 1) if padded and text[start:end].strip(" ") else (start, end)
