@@ -199,8 +199,8 @@ def search(
     """What the program prints for one search, at exit code 0.
 
     `timeout` is in seconds. Raises `RecallError` (`binary-failed`, `binary-crashed`, `binary-timeout`), `UsageError`
-    (`query-invalid`) for a query that no process can be given, and `Cancelled`. The whole process group has ended when
-    this returns or raises.
+    (`query-invalid`) for a query that no process can be given, and `Cancelled`. The whole process group is killed
+    when this returns or raises.
     """
     # A name that begins with a dash would be taken for an option of its own.
     scope = [f"--familiar={familiar}"] if familiar.startswith("-") else ["--familiar", familiar]

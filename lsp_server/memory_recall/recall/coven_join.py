@@ -107,7 +107,7 @@ def join(
     for path, chunk in _best_of_each_file(printed).items():
         if cancellation is not None:
             cancellation.check()
-        claim = _claim_of_file(_expanded(path, home), store, manifest, familiar_root)
+        claim = _claim_of_file(expanded(path, home), store, manifest, familiar_root)
         if claim is None:
             dropped["manifest-line-missing"] += 1
             continue
@@ -140,7 +140,7 @@ def _best_of_each_file(printed: Iterable[PrintedHit]) -> dict[str, PrintedHit]:
     return best
 
 
-def _expanded(printed: str, home: Path) -> Path:
+def expanded(printed: str, home: Path) -> Path:
     """The path that was indexed. The program replaces the home directory by `~`, wherever it finds its letters."""
     if str(home) == home.anchor:
         return Path(printed.replace("~", home.anchor))
