@@ -99,19 +99,26 @@ def read_pieces(path: Path) -> Iterator[bytes]:
 
 def _open_regular(path: Path | str) -> tuple[int, os.stat_result]:
     try:
+        # Looked at before it is opened: opening a pipe sets a waiting writer free, opening a device can do anything.
+        # And opened so that it cannot hang, for what it has become in between.
+        _refuse_irregular(path, os.stat(path))
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as failure:
         raise _unreadable(path, failure) from failure
     try:
         status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise Unreadable(_problem(path, "is-a-directory", "is a directory; a file belongs there."))
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(_problem(path, "not-a-file", "is not a regular file; it was left alone."))
+        _refuse_irregular(path, status)
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor, status
+
+
+def _refuse_irregular(path: Path | str, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise Unreadable(_problem(path, "is-a-directory", "is a directory; a file belongs there."))
+    if not stat.S_ISREG(status.st_mode):
+        raise Unreadable(_problem(path, "not-a-file", "is not a regular file; it was left alone."))
 
 
 def _read_all(descriptor: int, limit: int) -> bytes | None:
