@@ -204,7 +204,8 @@ def _parse(number: int, written: bytes) -> ManifestLine:
         if not isinstance(fields.get(name), str):
             raise _Skip("malformed-line", f"The manifest line has no text in `{name}`")
     for name in _OPTIONAL:
-        if not isinstance(fields.get(name), str | None):
+        value = fields.get(name)
+        if value is not None and not isinstance(value, str):
             raise _Skip("malformed-line", f"The manifest line has something else than text in `{name}`")
     if fields["operation"] not in _OPERATIONS:
         raise _Skip("unknown-operation", "The manifest line names an operation that the ledger does not know")
@@ -233,7 +234,7 @@ def _parse(number: int, written: bytes) -> ManifestLine:
 
 def _object(written: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(written.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = _DECODER.decode(written.decode("utf-8"))
     except UnicodeDecodeError as failure:
         raise _Skip("malformed-line", "The manifest line is not UTF-8") from failure
     except (ValueError, RecursionError) as failure:
@@ -252,3 +253,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
