@@ -158,8 +158,5 @@ def _streams_of_process() -> Streams:
 
 
 def _forget_stdout() -> None:
-    """Point standard output at nothing, so that the interpreter's last flush has nobody to complain to."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):
-        return
+    """Take standard output away from the interpreter, whose last flush would otherwise complain about it."""
+    sys.stdout = None
