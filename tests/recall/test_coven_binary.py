@@ -129,6 +129,20 @@ def test_the_copy_vanishes_after_an_error_too(coven: Coven, temporary: Path) -> 
     assert list(temporary.iterdir()) == []
 
 
+def test_copies_whose_makers_were_killed_are_removed(coven: Coven, temporary: Path) -> None:
+    abandoned, recent, foreign = (temporary / f"memory-recall-{name}" for name in ("index-a", "index-b", "other"))
+    for directory in (abandoned, recent, foreign):
+        directory.mkdir()
+        (directory / "archival.sqlite3").write_bytes(b"private")
+    for directory in (abandoned, foreign):
+        os.utime(directory, (0, 0))
+    (temporary / "memory-recall-index-link").symlink_to(foreign)
+    with private_index(coven.root, coven.env(TMPDIR=str(temporary))):
+        pass
+    left = sorted(path.name for path in temporary.iterdir())
+    assert left == ["memory-recall-index-b", "memory-recall-index-link", "memory-recall-other"]
+
+
 @pytest.mark.parametrize("name", ["archival.sqlite3", "archival.tvim"])
 @pytest.mark.parametrize("instead", ["nothing", "directory", "pipe", "loop"])
 def test_a_missing_index_is_an_error_and_nothing_is_made(

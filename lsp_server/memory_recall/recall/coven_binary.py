@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import stat
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,9 @@ _DATABASE = "archival.sqlite3"
 _VECTORS = "archival.tvim"
 _JOURNAL = "-wal"
 
+_PREFIX = "memory-recall-index-"
+_ABANDONED_AFTER = 2 * 86_400.0
+"""Seconds; above the longest time limit of a recall."""
 _COPY_ATTEMPTS = 6
 _COPY_PAUSE = 0.05
 _OUTPUT_LIMIT = 16 * 1024 * 1024
@@ -125,8 +129,10 @@ def private_index(
     try:
         try:
             wanted = environment.variable("TMPDIR")
-            base = wanted if wanted is not None and Path(wanted).is_absolute() and Path(wanted).is_dir() else None
-            directory = Path(tempfile.mkdtemp(prefix="memory-recall-", dir=base))
+            if wanted is None or not Path(wanted).is_absolute() or not Path(wanted).is_dir():
+                wanted = tempfile.gettempdir()
+            _remove_abandoned(Path(wanted))
+            directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=wanted))
             _copy_consistently(live, directory, cancellation)
         except OSError as failure:
             reason = os.strerror(failure.errno or errno.EIO)
@@ -137,6 +143,19 @@ def private_index(
     finally:
         if directory is not None:
             shutil.rmtree(directory, ignore_errors=True)
+
+
+def _remove_abandoned(base: Path) -> None:
+    """Remove copies whose makers were killed: what they hold is private, and no recall lasts that long."""
+    import shutil
+
+    with suppress(OSError):
+        for copy in base.glob(f"{_PREFIX}*"):
+            with suppress(OSError):
+                status = copy.lstat()
+                own = status.st_uid == os.getuid() if hasattr(os, "getuid") else True
+                if own and stat.S_ISDIR(status.st_mode) and time.time() - status.st_mtime > _ABANDONED_AFTER:
+                    shutil.rmtree(copy, ignore_errors=True)
 
 
 def _live_files(store: Path) -> dict[str, Path]:
