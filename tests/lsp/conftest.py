@@ -20,7 +20,7 @@ def variables(world: World) -> dict[str, str]:
 
 @pytest.fixture
 def start(world: World, variables: dict[str, str]) -> Iterator[Callable[..., Wire]]:
-    """`start(**environment) -> Wire`: a server process. All are ended after the test; none may have shown a traceback."""
+    """`start(**environment) -> Wire`: a server process, ended after the test. None may have shown a traceback."""
     wires: list[Wire] = []
 
     def begin(**environment: str) -> Wire:

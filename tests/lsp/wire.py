@@ -1,4 +1,4 @@
-"""A protocol client of nothing but bytes: for what no well-behaved client sends, and to see every byte that comes back."""
+"""A protocol client of nothing but bytes: it can send what no well-behaved one sends, and sees all that comes back."""
 
 from __future__ import annotations
 
