@@ -14,7 +14,7 @@ from json_documents import NAMES, Document, changed, changes, documents, paths, 
 from memory_recall.text.json_edit import edit_object, replace_spans, wrap_as_object
 from memory_recall.text.json_spans import JsonError, members, root_span, value_at
 
-PROPERTY = settings(derandomize=True, deadline=None, max_examples=80)
+PROPERTY = settings(derandomize=True, deadline=None, max_examples=60)
 
 
 def parsed(text: str) -> Any:

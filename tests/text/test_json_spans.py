@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from json_documents import Document, documents
 
 from memory_recall.text.json_spans import JsonError, elements, members, root_span, value_at, value_start
 
-PROPERTY = settings(derandomize=True, deadline=None, max_examples=80)
+PROPERTY = settings(derandomize=True, deadline=None, max_examples=60)
+
+COMMA_ITSELF = sys.version_info >= (3, 13)
+"""Whether the decoder points at a trailing comma, rather than at what follows it."""
 
 
 def parsed(text: str) -> Any:
@@ -115,8 +119,8 @@ def test_an_escaped_half_of_a_pair_is_kept_and_a_whole_pair_is_joined() -> None:
         (" \n", 2),
         ('{"a": NaN}', 6),
         ('{"NaN": "-Infinity", "b": [1, -Infinity]}', 30),
-        ("[1,]", 3),
-        ('{"a": 1,}', 8),
+        ("[1,]", 3 - COMMA_ITSELF),
+        ('{"a": 1,}', 8 - COMMA_ITSELF),
         ('{"a" 1}', 5),
         ('{"a": 1 "b": 2}', 8),
         ("{'a': 1}", 1),

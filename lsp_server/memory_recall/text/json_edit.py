@@ -32,10 +32,10 @@ _ESCAPED_BEYOND_ASCII = re.compile(
 _OPENS_ITS_LINE = re.compile(r'[ \t]*(?:,[ \t]*)?(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?')
 _ENDS_ITS_LINE = re.compile(r"[ \t]*,?[ \t]*[\n\r]")
 
-Path = tuple[str, ...]
+MemberPath = tuple[str, ...]
 
 
-def edit_object(text: str, start: int, end: int, changes: Sequence[tuple[Path, Any]]) -> str:
+def edit_object(text: str, start: int, end: int, changes: Sequence[tuple[MemberPath, Any]]) -> str:
     """What `text[start:end]`, an object, becomes when the values at the given paths of member names are set.
 
     A missing member is added at the end of its object; a missing parent, or one that is no object, becomes an object.
@@ -84,7 +84,7 @@ class _Set:
     value: Any
 
 
-def _add_to_plan(plan: dict[str, Any], path: Path, value: Any) -> None:
+def _add_to_plan(plan: dict[str, Any], path: MemberPath, value: Any) -> None:
     if not path:
         raise ValueError("a change needs the name of a member")
     for name in path[:-1]:
