@@ -4,7 +4,7 @@
     python benchmarks/quality.py [FILE ...] [--data DIR] [--json]
 
 A collection is a JSON file, `[{name, memories: [text], queries: [{query, relevant: [index], category}]}]`: every item
-is a store of its own. The collections are not ours and do not ship with the repository; by default they are looked for in
+is a store of its own. The collections are not ours and do not ship with the repository; they are looked for in
 `../shared/bench` beside it, and what is absent is skipped with a word. Category 5 of LoCoMo (questions that have no
 answer) is left out. Figures are means over queries, in percent:
 

@@ -76,6 +76,10 @@ def test_leaves_other_words_alone(query: str) -> None:
     assert corrected_query(query, STORE) == ""
 
 
+def test_does_not_guess_at_a_whole_page() -> None:
+    assert corrected_query(" ".join(f"tokn{'x' * number}" for number in range(33)), STORE) == ""
+
+
 def test_words_of_a_store() -> None:
     assert words_of([Document("authFlow", "It's THE flow", ("决策",))]) == ["auth", "flow", "决策"]
 

@@ -14,6 +14,8 @@ from memory_recall.text import tokens
 
 SHORTEST = 4
 """Letters of the shortest word that is guessed at: with three, nearly everything is one edit from something."""
+_MOST_WORDS = 32
+"""Words of the longest question that is guessed at. Nobody misspells every word of a page."""
 _CHECK_EVERY = 1_000
 
 
@@ -55,11 +57,11 @@ def corrected_query(query: str, documents: Sequence[Document], *, cancellation: 
     """The words (or stems) of the documents that the query's words are misspellings of; empty where they are none.
 
     For a query of which no word was found. At least half of its words must be near to words of the documents: a single
-    near word in a longer question is chance. Raises `Cancelled`.
+    near word in a longer question is chance. A page is no query. Raises `Cancelled`.
     """
     asked = list(dict.fromkeys(word for word in tokens.words(query) if word not in tokens.STOP_WORDS))
     guessable = [word for word in asked if _is_guessable(word)]
-    if 2 * len(guessable) < len(asked) or not guessable:
+    if not guessable or 2 * len(guessable) < len(asked) or len(asked) > _MOST_WORDS:
         return ""
     known = words_of(documents, cancellation)
     # With the stems as well: "tokne" is one edit from token, and two from the tokens that the text has.
