@@ -205,6 +205,13 @@ def test_without_a_store_there_is_nothing_to_count(world: World) -> None:
     json.dumps(result.as_json())
 
 
+def test_what_is_odd_in_the_store_is_reported_where_it_stands_afterwards(world: World) -> None:
+    path = world.write(STORE, [{"key": "a", "value": "v"}, "loose"])
+    world.write(LOG, read_line("a", days=1))
+    (problem,) = count(world).problems
+    assert path.read_text().split("\n")[(problem.line or 0) - 1] == '  "loose"'
+
+
 def test_a_broken_store_is_reported_and_left_alone(world: World) -> None:
     path = world.write(STORE, '{"a": ')
     world.write(LOG, read_line("a", days=1))

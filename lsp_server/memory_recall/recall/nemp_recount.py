@@ -123,16 +123,19 @@ def recount(
         message = f"There is no nemp store at or above {place.folder}, and none in the home directory; nothing to do."
         return RecountResult(None, None, places.log, problems=(Problem("no-store", message),))
     store = stores[0]
-    result = RecountResult(store.path, store.source, places.log, problems=store.problems)
+    result = RecountResult(store.path, store.source, places.log)
     if not store.writable:
-        return result
+        return replace(result, problems=store.problems)
     try:
         log = read_file(places.log).data.decode("utf-8-sig", "replace")
     except Unreadable as unreadable:
-        return replace(result, problems=(*result.problems, _without_log(unreadable)))
+        return replace(result, problems=(*store.problems, _without_log(unreadable)))
     now = environment.now()
     logged = reads_in(log, store.content.by_key, now, cancellation)
-    return _recounted(result, store, logged, Goals.of(places), now)
+    result = _recounted(result, store, logged, Goals.of(places), now)
+    if result.changes and store.problems:  # they stand on other lines by now
+        store = shelf.nemp(store.path, store.source)
+    return replace(result, problems=(*store.problems, *result.problems))
 
 
 def _without_log(unreadable: Unreadable) -> Problem:
@@ -193,7 +196,7 @@ def _recounted(
         found[:] = _wrong_entries(fresh, logged, goals, now)
         return [EntryChange(wrong.entry, _changes(wrong)) for wrong in found]
 
-    problems = list(result.problems)
+    problems: list[Problem] = []
     changes: tuple[RecountedMemory, ...] = ()
     try:
         if plan(store):
