@@ -117,9 +117,11 @@ class Catalogue:
         return [agent.as_memory(entry, self._environment.now()) for entry in entries]
 
     def _claims(self, ulid: str) -> list[Memory]:
-        from memory_recall.stores.coven import as_memory
+        from memory_recall.stores.coven import as_memory, familiar_root
 
-        claim = self._coven.claim(ulid.upper()) if self._coven is not None else None
+        if self._coven is None:
+            return []
+        claim = self._coven.claim(ulid.upper(), familiar_root(self._environment))
         return [] if claim is None else [as_memory(claim)]
 
     def _suggestions(self, systems: tuple[System, ...], target: str) -> tuple[str, ...]:
@@ -135,9 +137,14 @@ class Catalogue:
         return tuple(closest(target, names, limit=_SUGGESTED))
 
     def _problems(self, systems: tuple[System, ...]) -> Iterable[Problem]:
+        """What is broken in the stores that were asked. Those that a fast path did not read are not read for this."""
         if "nemp" in systems:
             for store in self._nemp:
                 yield from store.problems
+        if "memory" in systems and "_agent" in self.__dict__:
+            yield from self._agent.problems
+        if "coven" in systems and self._coven is not None:
+            yield from self._coven.problems
 
     @cached_property
     def _places(self) -> NempPlaces:

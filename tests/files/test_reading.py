@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_recall.files import reading
-from memory_recall.files.reading import Stamp, Unreadable, read_file, read_pieces, stamp_of
+from memory_recall.files.reading import Stamp, Unreadable, is_unchanged, read_file, read_pieces, stamp_of
 
 on_posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 
@@ -273,3 +273,39 @@ def test_nothing_has_no_stamp(tmp_path: Path) -> None:
     assert stamp_of(tmp_path / "none") is None
     assert Stamp.of_status(tmp_path.stat()) == stamp_of(tmp_path)
     assert stat.S_ISDIR(tmp_path.stat().st_mode)
+
+
+def test_a_file_changed_a_moment_before_it_was_read_is_read_again(tmp_path: Path) -> None:
+    """Two writes within one tick of the clock carry the same times; the second must be seen all the same."""
+    path = tmp_path / "memories.json"
+    path.write_bytes(b"{}")
+
+    stamp = read_file(path).stamp
+
+    assert not stamp.settled
+    assert stamp_of(path) == stamp
+    assert not is_unchanged(path, stamp)
+
+
+def test_a_file_that_has_long_stood_still_is_unchanged_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memories.json"
+    path.write_bytes(b"{}")
+    changed = path.stat().st_ctime_ns
+    monkeypatch.setattr(reading.time, "time_ns", lambda: changed + 60_000_000)
+
+    stamp = read_file(path).stamp
+
+    assert stamp.settled
+    assert is_unchanged(path, stamp)
+    path.write_bytes(b"[1]")
+    assert not is_unchanged(path, stamp)
+
+
+def test_a_file_that_was_missing_is_unchanged_while_it_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "memories.json"
+
+    assert is_unchanged(path, None)
+    path.write_bytes(b"{}")
+    assert not is_unchanged(path, None)

@@ -237,7 +237,7 @@ def test_a_shelf_answers_with_what_is_on_disk_now(world: World) -> None:
     assert ids(recall(world, shelf=shelf)) == ["MEM-1"]
     write_entry(world, "MEM-2")
     assert ids(recall(world, shelf=shelf)) == ["MEM-1", "MEM-2"]
-    assert shelf.agent(world.project) is shelf.agent(world.project)
+    assert shelf.agent(world.project).by_id("MEM-2")
 
 
 # What a run leaves

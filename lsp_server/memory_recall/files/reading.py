@@ -8,8 +8,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_recall.model import Problem
@@ -20,12 +21,17 @@ STORE_LIMIT = 512 * 1024 * 1024
 _PIECE = 1 << 20
 
 
+_CLOCK_TICK_NS = 50_000_000
+"""Longer than a file system's clock stands still: two writes within one tick carry the same times."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """What changes when a file does: identity, size, and both its times in nanoseconds.
 
-    Two equal stamps mean the same bytes: a write moves `changed_ns` (the inode's own clock, which no program sets),
-    a replacement moves `inode`.
+    A write moves `changed_ns` (the inode's own clock, which no program sets), a replacement moves `inode`. Equal stamps
+    mean equal bytes only where the first was `settled`: taken so long after the last change that another one could not
+    have got the same times. (Git calls an entry that is not "racily clean".)
     """
 
     device: int
@@ -33,11 +39,14 @@ class Stamp:
     size: int
     modified_ns: int
     changed_ns: int
+    settled: bool = field(default=True, compare=False)
 
     @classmethod
     def of_status(cls, status: os.stat_result) -> Stamp:
-        """The stamp in a `stat` result."""
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        """The stamp in a `stat` result that was taken just now."""
+        modified, changed = status.st_mtime_ns, status.st_ctime_ns
+        settled = time.time_ns() - max(modified, changed) > _CLOCK_TICK_NS
+        return cls(status.st_dev, status.st_ino, status.st_size, modified, changed, settled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +66,20 @@ class Unreadable(Exception):
         self.missing = missing
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def stamp_of(path: Path | str) -> Stamp | None:
     """The present stamp of what a path leads to, links followed; None where it leads nowhere."""
     try:
         return Stamp.of_status(os.stat(path))
     except (OSError, ValueError):
         return None
+
+
+def is_unchanged(path: Path | str, stamp: Stamp | None) -> bool:
+    """Whether what was read when the stamp was taken still stands at the path (None: whether there is still nothing).
+
+    Says no in doubt: a file that had changed in the moment before it was read is to be read again.
+    """
+    return stamp_of(path) == stamp and (stamp is None or stamp.settled)
 
 
 def read_file(path: Path | str, *, limit: int = STORE_LIMIT) -> FileBytes:

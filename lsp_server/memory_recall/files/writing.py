@@ -256,7 +256,9 @@ def _take_after(descriptor: int, model: Path) -> None:
 
 def _unchanged(path: Path, real: Path, old: FileBytes) -> bool:
     """The quick look at the very end; a change within one tick of the file system's clock was looked for before."""
-    return stamp_of(real) == old.stamp and os.path.realpath(path) == str(real)
+    if os.path.realpath(path) != str(real) or stamp_of(real) != old.stamp:
+        return False
+    return old.stamp.settled or read_file(real).data == old.data
 
 
 def _check_writable(there: Path) -> None:

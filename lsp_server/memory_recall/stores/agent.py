@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_recall.files.reading import Stamp, Unreadable, read_file, stamp_of
+from memory_recall.files.reading import Stamp, Unreadable, is_unchanged, read_file, stamp_of
 from memory_recall.model import Problem
 from memory_recall.stores.agent_entry import (
     MEMORY_TYPES,
@@ -154,9 +154,9 @@ def is_current(store: AgentStore) -> bool:
     """
     if is_directory(agent_directory(store.project)) != store.agent_exists:
         return False
-    if any(stamp_of(directory) != stamp for directory, stamp in store.directories.items()):
+    if not all(is_unchanged(directory, stamp) for directory, stamp in store.directories.items()):
         return False
-    return all(_stamp_of(path) == reading.stamp for path, reading in store.readings.items())
+    return all(is_unchanged(path, reading.stamp) for path, reading in store.readings.items())
 
 
 def find(project: Path, memory_id: str, store: AgentStore | None = None) -> AgentEntry | None:
@@ -236,10 +236,10 @@ def _read_files(
         path = file.path
         is_link = file.is_symlink()
         if is_link and leads_outside(Path(path), real_project):
-            yield path, _Reading(_stamp_of(path), None, (outside_problem(Path(path)),))
+            yield path, _Reading(stamp_of(path), None, (outside_problem(Path(path)),))
             continue
         known = kept.get(path)
-        if known is not None and known.stamp is not None and known.stamp == _stamp_of(path):
+        if known is not None and known.stamp is not None and is_unchanged(path, known.stamp):
             yield path, known
             continue
         reading = _read_entry(path, type_)
@@ -251,7 +251,7 @@ def _read_entry(path: str, type_: MemoryType) -> _Reading:
     try:
         file = read_file(path, limit=ENTRY_LIMIT)
     except Unreadable:
-        stamp = _stamp_of(path)  # before a second look: if the file is mended in between, the stamp is seen to be old
+        stamp = stamp_of(path)  # before a second look: if the file is mended in between, the stamp is seen to be old
         try:
             file = read_file(path, limit=ENTRY_LIMIT)
         except Unreadable as failure:
@@ -261,14 +261,6 @@ def _read_entry(path: str, type_: MemoryType) -> _Reading:
     except (Broken, NotAnEntry) as failure:
         return _Reading(file.stamp, None, (failure.problem,))
     return _Reading(file.stamp, entry, problems)
-
-
-def _stamp_of(path: str) -> Stamp | None:
-    """`stamp_of` without the cost of a `Path` for each of 100,000 files."""
-    try:
-        return Stamp.of_status(os.stat(path))
-    except (OSError, ValueError):
-        return None
 
 
 def _grouped(entries: Sequence[AgentEntry]) -> dict[str, list[AgentEntry]]:

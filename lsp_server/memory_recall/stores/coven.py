@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_recall.environment import Environment
-from memory_recall.files.reading import Stamp, Unreadable, read_file, stamp_of
+from memory_recall.files.reading import Stamp, Unreadable, is_unchanged, read_file, stamp_of
 from memory_recall.model import Memory, Problem, Provenance, Standing
 from memory_recall.stores.coven_claims import (
     ATTESTATIONS,
@@ -145,7 +145,7 @@ class CovenStore:
             if stamp is None:
                 continue
             known = before.get(path)
-            if known is None or known.stamp != stamp:
+            if known is None or known.stamp != stamp or not known.stamp.settled:
                 snapshot = read_snapshot(path)
                 known = _Scanned(stamp, snapshot.ulid if snapshot is not None else None)
             now[path] = known
@@ -166,7 +166,7 @@ def read_store(home: Path) -> CovenStore:
 
 def is_current(store: CovenStore) -> bool:
     """Whether the manifest is still the one that was read. Snapshots need no stamp: they are never kept."""
-    return store.stamp == stamp_of(store.root / "manifest.jsonl")
+    return is_unchanged(store.root / "manifest.jsonl", store.stamp)
 
 
 def as_memory(claim: Claim) -> Memory:

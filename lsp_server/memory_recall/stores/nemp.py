@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory_recall.environment import Environment, Place
-from memory_recall.files.reading import STORE_LIMIT, Stamp, Unreadable, read_file, stamp_of
+from memory_recall.files.reading import STORE_LIMIT, Stamp, Unreadable, is_unchanged, read_file, stamp_of
 from memory_recall.model import Memory, Problem, Provenance, Standing
 from memory_recall.stores.nemp_shapes import NempEntry, Oddity, Shape, StoreText, parse_store
 from memory_recall.text.positions import LineIndex
@@ -246,7 +246,7 @@ def _not_utf8(path: Path, content: bytes, offset: int) -> Problem:
 
 def is_current(store: NempStore) -> bool:
     """Whether the file is still the one that was read."""
-    return stamp_of(store.path) == store.stamp
+    return is_unchanged(store.path, store.stamp)
 
 
 def as_memory(store: NempStore, entry: NempEntry) -> Memory:

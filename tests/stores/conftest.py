@@ -1,0 +1,13 @@
+"""Stores that a test writes and reads at once count as settled, or nothing would ever be current within one tick."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_recall.files import reading
+
+
+@pytest.fixture(autouse=True)
+def settled_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file counts as unchanged for longer than the clock's tick. What a tick means: tests/files/test_reading.py."""
+    monkeypatch.setattr(reading, "_CLOCK_TICK_NS", -(1 << 62))
