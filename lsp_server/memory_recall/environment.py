@@ -49,10 +49,8 @@ class Environment:
 def _home() -> Path | None:
     name = "USERPROFILE" if os.name == "nt" else "HOME"
     given = os.environ.get(name)
-    if given and Path(given).is_absolute():
-        return Path(given)
-    if given:  # a relative HOME would make every directory a home
-        return None
+    if given is not None:  # an empty or relative HOME would make the root, or every directory, a home
+        return Path(given) if Path(given).is_absolute() else None
     try:
         return Path.home()
     except RuntimeError:

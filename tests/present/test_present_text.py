@@ -89,6 +89,10 @@ def test_no_nemp_memory_says_what_to_try() -> None:
     assert "memory-recall search" in text
 
 
+def test_a_query_as_long_as_a_file_is_not_repeated_whole() -> None:
+    assert len(results.nemp(nemp_answer(query="q" * 100_000), HERE)) < 500
+
+
 def test_what_was_cut_and_what_was_shadowed_is_told() -> None:
     shadowed = {"key": "auth-flow", "source": "global", "path": "/home/ada/.nemp/memories.json", "line": 2}
     text = results.nemp(nemp_answer(nemp_memory(), omitted=4, shadowed=[shadowed]), HERE)

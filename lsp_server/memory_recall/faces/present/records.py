@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memory_recall.faces.present.pieces import block, indented, line, number, problems
+from memory_recall.faces.present.pieces import block, indented, line, number, preview, problems
 from memory_recall.faces.present.terminal import Terminal
 from memory_recall.text.json_values import dumps
 from memory_recall.text.untrusted import for_terminal
@@ -15,7 +15,7 @@ def show(answer: Mapping[str, Any], terminal: Terminal) -> str:
     """All records that a reference names, or the references that come near where there is none."""
     records: Sequence[Mapping[str, Any]] = answer["records"]
     if not records:
-        lines = [f'❌ Nothing here is called "{line(answer["reference"])}"']
+        lines = [f'❌ Nothing here is called "{preview(answer["reference"])}"']
         near = [line(suggestion) for suggestion in answer.get("suggestions") or ()]
         lines.append(f"Did you mean {' or '.join(near)}?" if near else "`memory-recall search` looks for words.")
     else:

@@ -21,11 +21,14 @@ from memory_recall.text.untrusted import for_terminal
 
 Shape = Mapping[str, Any]
 
+QUERY_LENGTH = 200
+"""How many characters of a query are repeated in an answer."""
+
 
 def nemp(answer: Shape, terminal: Terminal) -> str:
     """A nemp recall: one memory whole, several as a list, or what to try where there is none."""
     memories: Sequence[Shape] = answer["memories"]
-    query = for_terminal(str(answer["query"]), single_line=True)
+    query = _asked(answer)
     if not memories:
         lines = [
             f'❌ No memories found for "{query}"',
@@ -47,6 +50,12 @@ def nemp(answer: Shape, terminal: Terminal) -> str:
             terminal.faint(f"Also in {line(member(shadowed, 'source'))} ({where}), shadowed by the project's own.")
         )
     return "\n".join([*lines, *problems(answer, terminal)])
+
+
+def _asked(answer: Shape) -> str:
+    """The query as it is repeated to whoever asked: on one line, and not a whole pasted file."""
+    query = for_terminal(str(answer["query"]), single_line=True)
+    return query if len(query) <= QUERY_LENGTH else query[:QUERY_LENGTH] + "..."
 
 
 def _nemp_memory(memory: Shape, terminal: Terminal) -> list[str]:
@@ -107,7 +116,7 @@ def _recounted(change: Shape, terminal: Terminal) -> str:
 def memory(answer: Shape, terminal: Terminal) -> str:
     """A recall of the project's `.agent` memories: what was found, what was left out, and the record it left."""
     memories: Sequence[Shape] = answer["memories"]
-    query = for_terminal(str(answer["query"]), single_line=True)
+    query = _asked(answer)
     about = f' for "{query}"' if query.strip() else ""
     if memories:
         more = answer["matched"] - len(memories)
@@ -225,7 +234,7 @@ def opened_source(answer: Shape, terminal: Terminal) -> str:
 def search(answer: Shape, terminal: Terminal) -> str:
     """One ranked list over all systems, each hit with where it comes from."""
     hits: Sequence[Shape] = answer["hits"]
-    query = for_terminal(str(answer["query"]), single_line=True)
+    query = _asked(answer)
     if hits:
         lines = [f'🔍 Found {counted(len(hits), "memory", "memories")} for "{query}":']
     else:
