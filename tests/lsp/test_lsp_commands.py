@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -285,7 +286,7 @@ def assert_ended(process: int) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("end", ["cancel", "shutdown", "end of input"])
+@pytest.mark.parametrize("end", ["cancel", "shutdown", "end of input", "signal"])
 def test_a_binary_under_way_is_killed_when_nobody_waits_any_more(
     start: Start, world: World, hanging_binary: Path, tmp_path: Path, end: str
 ) -> None:
@@ -303,9 +304,12 @@ def test_a_binary_under_way_is_killed_when_nobody_waits_any_more(
     elif end == "shutdown":
         assert wire.quit() == 0
         assert wire.answer(identity)["error"]["code"] == -32800
-    else:
+    elif end == "end of input":
         assert wire.process.stdin is not None
         wire.process.stdin.close()
         assert wire.wait() == 0
+    else:
+        wire.process.terminate()
+        assert wire.wait() == 128 + signal.SIGTERM
     assert_ended(process)
     assert "gateway" not in wire.errors

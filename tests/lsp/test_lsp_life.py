@@ -15,6 +15,7 @@ from wire import Wire
 from worlds import World
 
 Start = Callable[..., Wire]
+FAULTY = Path(__file__).with_name("faulty_server.py")
 
 
 def test_nothing_is_answered_before_initialize(start: Start, world: World) -> None:
@@ -122,12 +123,16 @@ def test_the_version_is_printed(variables: dict[str, str], tmp_path: Path) -> No
         assert done.stdout.startswith(beginning)
 
 
-def test_a_server_without_standard_error_still_serves(world: World, variables: dict[str, str]) -> None:
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}).encode()
-    command = f"exec {sys.executable} -P -m memory_recall.faces.lsp.main 2>&-"
+@pytest.mark.parametrize("closed", ["2>&-", "0<&-", "0<&- 1>&- 2>&-"])
+def test_a_closed_standard_stream_confuses_nothing(world: World, variables: dict[str, str], closed: str) -> None:
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}},
+        {"jsonrpc": "2.0", "id": 2, "method": "workspace/executeCommand", "params": {"command": "memoryRecall.status"}},
+    ]
+    bodies = [json.dumps(message).encode() for message in messages]
     done = subprocess.run(
-        ["sh", "-c", command],
-        input=b"Content-Length: %d\r\n\r\n%s" % (len(body), body),
+        ["sh", "-c", f'exec "$0" -P "$1" print {closed}', sys.executable, str(FAULTY)],
+        input=b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies),
         env=variables,
         cwd=world.project,
         capture_output=True,
@@ -135,4 +140,7 @@ def test_a_server_without_standard_error_still_serves(world: World, variables: d
         check=False,
     )
     assert done.returncode == 0
-    assert b'"serverInfo"' in done.stdout
+    assert b"Traceback" not in done.stderr
+    if closed == "2>&-":
+        assert b'"serverInfo"' in done.stdout
+    assert b"written" not in done.stdout

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import Literal
+from typing import Literal, get_args
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
+ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
+DEFAULT_ENCODING: Encoding = "utf-16"
+"""What a protocol client counts that says nothing."""
 
 _LINE_END = re.compile("\r\n|\n|\r")
 _LINE_FEED_ONLY = re.compile("\n")

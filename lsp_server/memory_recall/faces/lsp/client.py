@@ -7,21 +7,19 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from memory_recall.text.positions import Encoding
-
-_ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+from memory_recall.text.positions import DEFAULT_ENCODING, ENCODINGS, Encoding
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
     """The capabilities of the client that change an answer.
 
-    `encoding`: what its columns count; its own order of preference decides, UTF-16 where it says nothing.
+    `encoding`: what its columns count; its own order of preference decides.
     `names_encodings`: whether it knows of encodings at all. `hover_markdown`: whether it prefers Markdown in a hover.
     `definition_links`: whether it understands `LocationLink`.
     """
 
-    encoding: Encoding = "utf-16"
+    encoding: Encoding = DEFAULT_ENCODING
     names_encodings: bool = False
     hover_markdown: bool = False
     definition_links: bool = False
@@ -36,7 +34,7 @@ class Client:
         formats = _list_at(capabilities, "textDocument", "hover", "contentFormat")
         preferred = next((one for one in formats if one in ("markdown", "plaintext")), "plaintext")
         return cls(
-            encoding=next((_ENCODINGS[one] for one in offered if one in _ENCODINGS), "utf-16"),
+            encoding=next((known for one in offered for known in ENCODINGS if one == known), DEFAULT_ENCODING),
             names_encodings=bool(offered),
             hover_markdown=preferred == "markdown",
             definition_links=_at(capabilities, "textDocument", "definition", "linkSupport") is True,

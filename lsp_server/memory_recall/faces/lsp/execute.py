@@ -10,7 +10,7 @@ from memory_recall.errors import UsageError
 from memory_recall.faces.commands import COMMANDS, Command, Surroundings, find
 from memory_recall.faces.lsp.session import Session
 from memory_recall.faces.lsp.settings import Settings
-from memory_recall.faces.lsp.uris import path_of, scheme_of
+from memory_recall.faces.lsp.uris import EXAMPLE, path_of, scheme_of
 from memory_recall.text.untrusted import for_log
 
 _SHOWN = 80
@@ -74,7 +74,7 @@ def _place(session: Session, command: Command, uri: str | None, workspace: str |
         raise UsageError(f"`workspace` of {command.id} must be the URI, path or name of an open folder ({known}).")
     if uri is not None:
         if scheme_of(uri) is None or (scheme_of(uri) == "file" and path_of(uri) is None):
-            raise UsageError(f"`uri` of {command.id} must be a URI such as file:///path/of/a/note.md.")
+            raise UsageError(f"`uri` of {command.id} must be a URI such as {EXAMPLE}.")
         place = session.folders.place_of(uri)
         if place is not None:
             return place

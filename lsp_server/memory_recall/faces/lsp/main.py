@@ -68,14 +68,13 @@ def _take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 
     Standard input becomes empty for everybody else.
     """
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    while nothing <= 2:  # the editor closed a standard stream, whose number must not become one of our pipes
+        nothing = os.dup(nothing)
     source = os.fdopen(os.dup(0), "rb")
     sink = os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # an editor closed standard error
-        os.dup2(nothing, 1)
+    os.dup2(2, 1)
     os.close(nothing)
     sys.stdout = sys.stderr
     return source, sink

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from lsprotocol import types
@@ -62,6 +64,9 @@ class MemoryServer(LanguageServer):
             self.protocol.foresee(message)
             loop.call_soon_threadsafe(self.protocol.receive, message)
 
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with suppress(NotImplementedError):  # Windows ends a process without asking it
+                loop.add_signal_handler(number, self._end, 128 + number)
         transport.listen(source, deliver, lambda: _call_if_open(loop, self._ended.set))
         await self._ended.wait()
         self.protocol.cancel_all()
@@ -101,7 +106,10 @@ class MemoryServer(LanguageServer):
         self.protocol.cancel_all()
 
     def _exit(self, params: object) -> None:  # noqa: ARG002
-        self._exit_code = 0 if self.protocol.life is Life.SHUT_DOWN else 1
+        self._end(0 if self.protocol.life is Life.SHUT_DOWN else 1)
+
+    def _end(self, code: int) -> None:
+        self._exit_code = code
         self._ended.set()
 
 

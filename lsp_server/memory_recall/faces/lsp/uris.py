@@ -12,6 +12,9 @@ import re
 from pathlib import Path
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+EXAMPLE = "file:///path/of/a/note.md"
+"""A URI to show in a message."""
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _DRIVE = re.compile(r"/[A-Za-z]:(?=[/\\]|$)")
 _WINDOWS = os.name == "nt"
