@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from memory_recall.faces.lsp import transport
 from memory_recall.faces.lsp.transport import Malformed, bodies, parse
 
@@ -39,13 +41,9 @@ def test_a_stream_that_ends_inside_a_body_is_over() -> None:
     assert read(b"Content-Length: 20\r\n\r\n{}") == []
 
 
-def test_a_body_too_large_is_skipped_and_told(monkeypatch: object) -> None:
-    transport_limit = transport._BODY_LIMIT
-    try:
-        transport._BODY_LIMIT = 10
-        found = read(b"Content-Length: 11\r\n\r\n" + b"x" * 11 + b"Content-Length: 2\r\n\r\n{}")
-    finally:
-        transport._BODY_LIMIT = transport_limit
+def test_a_body_too_large_is_skipped_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "_BODY_LIMIT", 10)
+    found = read(b"Content-Length: 11\r\n\r\n" + b"x" * 11 + b"Content-Length: 2\r\n\r\n{}")
     assert isinstance(found[0], Malformed)
     assert found[1:] == [b"{}"]
 
