@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     answer does not make anybody wait while it tidies up its memory.
     """
     if argv is None:
-        # One command is over before garbage matters; looking for it costs a quarter of the time of reading a large store.
+        # One command is over before garbage matters, and looking for it is a quarter of the time of a large store.
         gc.disable()
     code = _exit_code(sys.argv[1:] if argv is None else argv)
     if argv is None:
@@ -94,7 +94,7 @@ def _exit_code(arguments: Sequence[str]) -> int:
 def run(arguments: Sequence[str], env: Environment, streams: Streams) -> int:
     """Run one command line in the given surroundings; returns the exit code.
 
-    Raises only `KeyboardInterrupt` and `BrokenPipeError`, for which a process has its own manners.
+    Raises only `KeyboardInterrupt`, and `OSError` where an answer cannot be written: a process has its own manners there.
     """
     name, rest = _verb_of(arguments)
     invocation = Invocation(rest, env, streams)
