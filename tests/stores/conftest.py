@@ -9,5 +9,5 @@ from memory_recall.files import reading
 
 @pytest.fixture(autouse=True)
 def settled_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every file counts as unchanged for longer than the clock's tick. What a tick means: tests/files/test_reading.py."""
+    """Every file counts as long unchanged. What a tick of the clock means: tests/files/test_reading.py."""
     monkeypatch.setattr(reading, "_CLOCK_TICK_NS", -(1 << 62))

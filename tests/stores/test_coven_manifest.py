@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ulid import ULID
 
 from coven_worlds import A, B, C, manifest_bytes, manifest_line
 from memory_recall.stores.coven_manifest import Manifest, normal_ulid, relative_segments
@@ -163,3 +164,13 @@ def test_any_bytes_are_read_without_an_exception_and_every_written_line_is_accou
     read = Manifest(data, PATH)
     written = [line for line in data.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n").split(b"\n") if line.strip()]
     assert len(read.lines) + len(read.skipped) == len(written)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.text(alphabet="0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh-", min_size=24, max_size=28))
+def test_an_ulid_is_what_the_library_for_ulids_takes_for_one(written: str) -> None:
+    try:
+        theirs = str(ULID.from_str(written.upper()))
+    except ValueError:
+        theirs = None
+    assert normal_ulid(written) == theirs

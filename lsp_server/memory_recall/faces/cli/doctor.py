@@ -20,7 +20,6 @@ DEPENDENCIES = (
     "pygls",
     "lsprotocol",
     "pydantic",
-    "python-ulid",
     "PyYAML",
     "PyStemmer",
     "rapidfuzz",
