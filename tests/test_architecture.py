@@ -38,9 +38,9 @@ WRITERS = {
     "demo/": "its own world, in a temporary directory",
 }
 WRITING_CALLS = {
-    "write_text", "write_bytes", "touch", "mkdir", "makedirs", "unlink", "rmdir", "rename", "replace", "remove",
-    "symlink_to", "hardlink_to", "chmod", "chown", "truncate", "ftruncate", "link", "symlink", "rmtree", "copy", "copy2", "copyfile",
-    "copytree", "move", "mkdtemp", "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "utime", "setxattr",
+    "makedirs", "rename", "replace", "remove", "link", "symlink", "chmod", "chown", "truncate", "ftruncate", "utime",
+    "setxattr", "unlink", "rmdir", "mkdir", "rmtree", "copy", "copy2", "copyfile", "copytree", "move", "mkdtemp",
+    "mkstemp", "NamedTemporaryFile", "TemporaryDirectory",
 }  # fmt: skip
 WRITING_MODULES = {"os", "shutil", "tempfile", "pathlib"}
 

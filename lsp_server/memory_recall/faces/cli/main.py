@@ -94,7 +94,7 @@ def _exit_code(arguments: Sequence[str]) -> int:
 def run(arguments: Sequence[str], env: Environment, streams: Streams) -> int:
     """Run one command line in the given surroundings; returns the exit code.
 
-    Raises only `KeyboardInterrupt`, and `OSError` where an answer cannot be written: a process has its own manners there.
+    Raises only `KeyboardInterrupt`, and `OSError` where an answer cannot be written: a process has its own manners.
     """
     name, rest = _verb_of(arguments)
     invocation = Invocation(rest, env, streams)
