@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,9 +64,8 @@ def cli(world: World) -> RunCli:
     ) -> Ran:
         given = stdin.encode() if isinstance(stdin, str) else stdin or b""
         out, err = io.StringIO(), io.StringIO()
-        surroundings = replace(
-            world.env, cwd=cwd or world.project, variables={"PATH": os.environ["PATH"], **(env or {})}
-        )
+        variables = {"PATH": os.environ["PATH"], **(env or {})}
+        surroundings = world.env._replace(cwd=cwd or world.project, variables=variables)
         code = run_main(list(arguments), surroundings, Streams(io.BytesIO(given), out, err))
         return Ran(code, out.getvalue(), err.getvalue(), list(arguments))
 

@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +131,7 @@ class Coven:
     def env(self, **variables: str) -> Environment:
         """Surroundings in which the stand-in is on PATH and logs its starts."""
         own = {"PATH": f"{self.programs}{os.pathsep}{os.defpath}", "COVEN_STANDIN_LOG": str(self.log)}
-        return replace(self.world.env, variables={**own, **variables})
+        return self.world.env._replace(variables={**own, **variables})
 
     def starts(self) -> list[dict[str, Any]]:
         """How the program was started, once for each time."""

@@ -32,7 +32,7 @@ class World:
 
     def at(self, moment: datetime, **variables: str) -> World:
         """The same world at another time, with other variables."""
-        return replace(self, env=replace(self.env, clock=lambda: moment, variables=variables))
+        return replace(self, env=self.env._replace(clock=lambda: moment, variables=variables))
 
     def write(self, path: str, content: str | bytes | object) -> Path:
         """Write `home/...` or `project/...`: text and bytes as they are, anything else as JSON."""

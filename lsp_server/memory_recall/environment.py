@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 
 def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(NamedTuple):
     """The surroundings of one process.
 
     `home` is None where there is none (no HOME and no account entry): stores in a home directory are then absent.
@@ -25,7 +25,7 @@ class Environment:
 
     cwd: Path
     home: Path | None
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = MappingProxyType({})
     clock: Callable[[], datetime] = _system_clock
 
     @classmethod
@@ -57,8 +57,7 @@ def _home() -> Path | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a question is asked: the working directory of a terminal, or the folder of a note.
 
     `boundary` is the workspace folder that holds the note; no store above it is ever looked at. None in a terminal,

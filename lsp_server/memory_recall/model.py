@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 System = Literal["nemp", "memory", "coven"]
 SYSTEMS: tuple[System, ...] = ("nemp", "memory", "coven")
@@ -13,8 +13,7 @@ SYSTEMS: tuple[System, ...] = ("nemp", "memory", "coven")
 StandingCode = Literal["superseded", "expired", "extinct", "conflicting", "unverified", "archived"]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something that is broken but did not stop the answer.
 
     `path` is the file, `line` and `column` count from 1, columns in code points. `message` says what to do.
@@ -36,8 +35,7 @@ class Problem:
         return {**shape, "code": self.code, "message": self.message}
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """One reason why a memory may no longer hold.
 
     `successor` is the id of the memory that replaced it, where one is named.
@@ -52,8 +50,7 @@ class Standing:
         return {"code": self.code, "message": self.message, "successor": self.successor}
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(NamedTuple):
     """Where a memory comes from.
 
     `source`: for nemp "project" or "global"; for memory the entry's scope; for coven "coven". `path` is absolute,
@@ -93,8 +90,7 @@ class Provenance:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """One memory of any system, as search, hover and `show` see it.
 
     `id` is the nemp key, the `MEM-` id or the ULID; `text` is what is remembered, as text; `fields` is the record as
@@ -108,4 +104,4 @@ class Memory:
     provenance: Provenance
     tags: tuple[str, ...] = ()
     standings: tuple[Standing, ...] = ()
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = MappingProxyType({})

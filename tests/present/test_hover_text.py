@@ -20,7 +20,7 @@ HOME = Path("/home/ann")
 
 def memory(text: str = "JWT", **more: object) -> Memory:
     where = Provenance("nemp", "project", WORKSPACE / ".nemp/memories.json", 12, 14, author="main", confidence=0.91)
-    return replace(Memory("nemp", "auth-flow", "auth-flow", text, where), **more)  # type: ignore[arg-type]
+    return Memory("nemp", "auth-flow", "auth-flow", text, where)._replace(**more)  # type: ignore[arg-type]
 
 
 def shown(*memories: Memory, markdown: bool = True, **more: object) -> str:
@@ -30,7 +30,7 @@ def shown(*memories: Memory, markdown: bool = True, **more: object) -> str:
 
 def test_a_hover_is_value_then_provenance() -> None:
     fields = {"type": "procedure", "vitality": {"score": 94, "state": "thriving"}}
-    where = replace(memory().provenance, created="2024-01-15", updated="2024-01-20T14:22:00Z")
+    where = memory().provenance._replace(created="2024-01-15", updated="2024-01-20T14:22:00Z")
     assert shown(memory(fields=fields, provenance=where, tags=("a", "b")), markdown=False) == (
         "auth-flow · nemp, project\n\n"
         "JWT\n\n"
@@ -76,7 +76,7 @@ def test_what_speaks_against_a_memory_stands_above_its_value() -> None:
 
 
 def test_an_unknown_confidence_is_said_to_be_unknown() -> None:
-    where = replace(memory().provenance, confidence=None)
+    where = memory().provenance._replace(confidence=None)
     assert "Confidence: unknown" in shown(memory(provenance=where), markdown=False)
 
 
@@ -88,12 +88,12 @@ def test_a_shadowed_namesake_is_named_with_its_value() -> None:
 
 
 def test_a_key_that_stands_twice_in_a_store_is_named() -> None:
-    again = memory("Other", provenance=replace(memory().provenance, line=30))
+    again = memory("Other", provenance=memory().provenance._replace(line=30))
     assert "The same name stands a second time: .nemp/memories.json:30" in shown(memory(), again, markdown=False)
 
 
 def test_one_name_in_several_systems_shows_each() -> None:
-    others = [replace(memory(f"text {number}"), id=f"MEM-{number}", system="memory") for number in range(6)]
+    others = [memory(f"text {number}")._replace(id=f"MEM-{number}", system="memory") for number in range(6)]
     text = shown(memory(), *others)
     assert text.count("\n\n---\n\n") == 4
     assert text.endswith("… and 3 more of that name.")
@@ -143,7 +143,7 @@ def test_nothing_in_a_memory_becomes_more_than_text(one: str, two: str, three: s
     where = Provenance("nemp", one, Path(f"/w/app/{two}"), 1, author=three, created=one, updated=two, confidence=three)
     fields = {"type": two, "vitality": {"score": one}}
     hostile = Memory("nemp", one, two, three, where, (one, two), (Standing("superseded", three, one),), fields)
-    other = replace(hostile, provenance=replace(where, source=three))
+    other = hostile._replace(provenance=where._replace(source=three))
     for text in (
         shown(hostile, other),
         shown(suggestions=(one, two), problems=(Problem("x", three, one),), reference=two),

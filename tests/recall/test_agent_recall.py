@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -225,7 +224,7 @@ def test_no_other_project_is_read(world: World) -> None:
 
 def test_a_project_may_be_named_relative_to_the_working_directory(world: World) -> None:
     write_entry(world, "MEM-1")
-    env = replace(world.env, cwd=world.project.parent)
+    env = world.env._replace(cwd=world.project.parent)
     result = agent.recall(AgentQuery("webhook"), Path("project"), env, Shelf())
     assert result.record is not None
     assert result.record.is_relative_to(world.project)
@@ -288,7 +287,7 @@ def test_a_run_leaves_the_answer_as_its_record(world: World) -> None:
 def test_the_states_of_a_run_have_times(world: World) -> None:
     write_entry(world, "MEM-1")
     moments = iter(NOW + timedelta(seconds=second) for second in range(100))
-    result = agent.recall(AgentQuery("x"), world.project, replace(world.env, clock=lambda: next(moments)), Shelf())
+    result = agent.recall(AgentQuery("x"), world.project, world.env._replace(clock=lambda: next(moments)), Shelf())
     times = [state["at"] for state in result.as_json()["states"]]
     assert times == sorted(set(times))
     assert result.run.run_id.startswith(f"R-memory-recall-{utc_millis(NOW)[:10]}")

@@ -6,7 +6,6 @@ import os
 import stat
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,7 +75,7 @@ def test_a_project_cannot_bring_its_own_program(world: World, path: str, monkeyp
     install_program(world.project / "bin")
     monkeypatch.chdir(world.project)
     with pytest.raises(RecallError) as caught:
-        find_binary(None, replace(world.env, variables={"PATH": path}))
+        find_binary(None, world.env._replace(variables={"PATH": path}))
     assert caught.value.code == "binary-missing"
     assert "OpenCoven/coven" in caught.value.message
     assert "crates/coven-memory" in caught.value.message

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import traceback
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +92,7 @@ def test_without_a_promotion_the_answer_is_an_honest_nothing_and_nothing_is_star
 
 
 def test_without_a_home_nothing_was_promoted(coven: Coven) -> None:
-    answer = ask(coven, env=replace(coven.env(), home=None))
+    answer = ask(coven, env=coven.env()._replace(home=None))
     assert answer["note"] == "promotion layer has not run"
 
 
@@ -552,7 +551,7 @@ def test_the_query_is_in_no_message_log_or_file(
     variables = {"COVEN_STANDIN_MODE": mode, "MEMORY_RECALL_COVEN_TIMEOUT": patience(mode)}
     variables["TMPDIR"] = str(tmp_path / "tmp")
     env = coven.env(**variables)
-    env = replace(env, variables={name: value for name, value in env.variables.items() if name != "COVEN_STANDIN_LOG"})
+    env = env._replace(variables={name: value for name, value in env.variables.items() if name != "COVEN_STANDIN_LOG"})
     query = f"gateway {SECRET}"
     if mode == "nul":
         query += "\x00"
@@ -561,7 +560,7 @@ def test_the_query_is_in_no_message_log_or_file(
     elif mode == "too-long":
         query *= 200_000
     elif mode == "missing-binary":
-        env = replace(env, variables={**env.variables, "PATH": "/nowhere"})
+        env = env._replace(variables={**env.variables, "PATH": "/nowhere"})
     elif mode == "missing-index":
         (coven.root / "archival.tvim").unlink()
     elif mode == "bad-interpreter":
@@ -628,7 +627,7 @@ def test_the_shared_world_answers_as_it_should(shared: Environment) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_the_shared_program_is_handled_in_all_its_modes(shared: Environment, mode: str) -> None:
     variables = {**shared.variables, "COVEN_STANDIN_MODE": mode, "MEMORY_RECALL_COVEN_TIMEOUT": patience(mode)}
-    env = replace(shared, variables=variables)
+    env = shared._replace(variables=variables)
     codes = {"crash": "binary-crashed", "error": "binary-failed", "garbage": "output-unknown", "hang": "binary-timeout"}
     if mode in codes:
         with pytest.raises(RecallError) as caught:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -237,6 +236,6 @@ def test_looking_up_claims_changes_nothing(coven: Coven) -> None:
 
 def test_the_familiar_root_is_given_or_set_and_never_guessed(world: World) -> None:
     assert familiar_root(world.env) is None
-    env = replace(world.env, variables={"COVEN_FAMILIAR_ROOT": "~/sage"})
+    env = world.env._replace(variables={"COVEN_FAMILIAR_ROOT": "~/sage"})
     assert familiar_root(env) == world.home / "sage"
     assert familiar_root(env, Path("here")) == world.project / "here"

@@ -315,7 +315,7 @@ def test_odd_fields_make_no_standing_and_no_confidence(world: World, odd: dict[s
 def test_a_store_is_current_until_its_file_changes(world: World) -> None:
     store = read(world, {"a": "b"})
     assert store.stamp is not None
-    store = replace(store, stamp=replace(store.stamp, settled=True))  # as if the file were older than a moment
+    store.stamp = store.stamp._replace(settled=True)  # as if the file were older than a moment
     assert is_current(store)
     store.path.write_text('{"a": "c"}')
     assert not is_current(store)
@@ -463,7 +463,7 @@ def test_a_broken_store_is_still_the_projects(bare: World) -> None:
 
 
 def test_without_a_home_there_is_no_global_store(world: World) -> None:
-    homeless = replace(world, env=replace(world.env, home=None))
+    homeless = replace(world, env=world.env._replace(home=None))
     assert found(homeless) == (None, None, None)
     world.write(PROJECT_STORE, "{}")
     assert found(homeless) == (PROJECT_STORE, None, PROJECT_LOG)

@@ -10,8 +10,8 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_recall.model import Problem
 
@@ -25,8 +25,7 @@ _CLOCK_TICK_NS = 50_000_000
 """Longer than a file system's clock stands still: two writes within one tick carry the same times."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What changes when a file does: identity, size, and both its times in nanoseconds.
 
     A write moves `changed_ns` (the inode's own clock, which no program sets), a replacement moves `inode`. Equal stamps
@@ -39,7 +38,17 @@ class Stamp:
     size: int
     modified_ns: int
     changed_ns: int
-    settled: bool = field(default=True, compare=False)
+    settled: bool = True
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both saw the same file in the same state; when they looked does not matter."""
+        return isinstance(other, Stamp) and self[:5] == other[:5]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[:5])
 
     @classmethod
     def of_status(cls, status: os.stat_result) -> Stamp:
@@ -49,8 +58,7 @@ class Stamp:
         return cls(status.st_dev, status.st_ino, status.st_size, modified, changed, settled)
 
 
-@dataclass(frozen=True, slots=True)
-class FileBytes:
+class FileBytes(NamedTuple):
     """The bytes of a file, with the stamp that was in force when they were read."""
 
     data: bytes

@@ -7,9 +7,8 @@ docs/contract.md, "nemp". The searching is `nemp_tiers.py`'s, what a read leaves
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment, Place
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 LARGEST_LIMIT = 50
 
 
-@dataclass(frozen=True, slots=True)
-class NempQuery:
+class NempQuery(NamedTuple):
     """What is asked: a key, or words. `limit` (1 to 50) cuts what is no exact hit.
 
     With `record`, each memory returned counts as read by `agent` (else `$CLAUDE_AGENT_NAME`, else `main`).
@@ -40,8 +38,7 @@ class NempQuery:
     agent: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NempMemory:
+class NempMemory(NamedTuple):
     """One memory of an answer, with its figures after the read where `recorded`.
 
     `line` and `column` (from 1) are where its key stands now. Fields that the store does not have are None.
@@ -91,8 +88,7 @@ class NempMemory:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ShadowedMemory:
+class ShadowedMemory(NamedTuple):
     """A memory that the answer overrules: the same key in the global store."""
 
     key: str
@@ -112,8 +108,7 @@ class ShadowedMemory:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class NempResult:
+class NempResult(NamedTuple):
     """An answer. `match` is the best tier that hit, `omitted` the number of hits that the limit cut."""
 
     query: str

@@ -7,11 +7,10 @@ and are taken away again if that fails. A read that cannot be accounted for cost
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_recall.environment import Environment
 from memory_recall.files.reading import Unreadable, read_file
@@ -29,8 +28,7 @@ from memory_recall.text.untrusted import for_log
 _SET_BY_A_READ = frozenset(("reads", "reads_7d", "reads_30d", "last_read", "score", "state"))
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """Who read, what was asked, when, and the access log that says so."""
 
     agent: str
@@ -50,14 +48,14 @@ class Reader:
         return f"[{stamp}] READ key={for_log(key)} agent={for_log(self.agent)} query={for_log(self.query)}"
 
 
-@dataclass(frozen=True)
 class Goals:
     """The goals of a project, read from its `cortex.json` when a memory is linked to one.
 
     A missing file has no active goal; neither has a broken one, but `problem` then names the fault.
     """
 
-    cortex: Path | None
+    def __init__(self, cortex: Path | None) -> None:
+        self._cortex = cortex
 
     @classmethod
     def of(cls, places: NempPlaces) -> Goals:
@@ -77,11 +75,10 @@ class Goals:
 
     @cached_property
     def _read(self) -> tuple[frozenset[str], Problem | None]:
-        return _active_goals(self.cortex) if self.cortex is not None else (frozenset(), None)
+        return _active_goals(self._cortex) if self._cortex is not None else (frozenset(), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Accounted:
+class Accounted(NamedTuple):
     """The entries of one store after their reads, each None where its read could not be recorded.
 
     `places` are their lines and columns by now.

@@ -7,8 +7,7 @@ text; not why it changes. The disk is `files/writing.py`'s, the JSON `text/json_
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_recall.files.writing import NotWritten, rewrite
 from memory_recall.stores.nemp import NempStore, bytes_of, store_of_bytes
@@ -16,16 +15,14 @@ from memory_recall.stores.nemp_shapes import NempEntry
 from memory_recall.text.json_edit import edit_object, replace_spans, wrap_as_object
 
 
-@dataclass(frozen=True, slots=True)
-class EntryChange:
+class EntryChange(NamedTuple):
     """The values to set in one entry, each at a path of member names."""
 
     entry: NempEntry
     changes: Sequence[tuple[tuple[str, ...], Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(NamedTuple):
     """A store's text with the changes made, and the changed entries in it, in the order of the changes."""
 
     text: str

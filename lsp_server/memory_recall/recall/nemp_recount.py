@@ -141,9 +141,8 @@ def recount(
 def _without_log(unreadable: Unreadable) -> Problem:
     """Nothing to count from is no reason to set every window to 0."""
     message = f"Nothing was recounted: {unreadable.problem.message}"
-    return replace(
-        unreadable.problem, code="no-log" if unreadable.missing else unreadable.problem.code, message=message
-    )
+    code = "no-log" if unreadable.missing else unreadable.problem.code
+    return unreadable.problem._replace(code=code, message=message)
 
 
 def reads_in(log: str, known: Collection[str], now: datetime, cancellation: Cancellation | None = None) -> LoggedReads:
@@ -208,7 +207,7 @@ def _recounted(
             )
     except NotWritten as failure:
         message = f"Nothing was recounted. {failure.problem.message}"
-        problems.append(replace(failure.problem, code="not-recorded", message=message))
+        problems.append(failure.problem._replace(code="not-recorded", message=message))
     if goals.problem is not None:
         problems.append(goals.problem)
     counted = sum(windows.reads_30d for windows in logged.windows.values())

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.stores.nemp import NempStore
@@ -20,8 +19,7 @@ _CHECK_EVERY = 1_000
 _SUGGESTED_KEYS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One memory that answers. `score` is above 0 and at most 1; 1 is the key itself.
 
     `words` are the stems that were found in it; in the related tier they are not the query's own.
@@ -33,8 +31,7 @@ class Hit:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """All hits, best first; `match` is the best tier that hit, `shadowed` what an exact hit overrules."""
 
     match: Match

@@ -9,10 +9,9 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from memory_recall.environment import Environment, Place
 from memory_recall.files.reading import STORE_LIMIT, Stamp, Unreadable, is_unchanged, read_file, stamp_of
@@ -38,8 +37,7 @@ _SHOWN_ODDITIES = 50
 _SHOWN_LINES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class NempPlaces:
+class NempPlaces(NamedTuple):
     """The stores that a place sees, None where there is none, and the access log that its reads go to.
 
     `log` is None where there is neither a project store nor a home. A store is named as soon as something stands at
@@ -111,19 +109,28 @@ def _stands_at(path: Path) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
 class NempStore:
     """One store as it was read. `writable` says whether its text may be changed: it parsed, and it is a store.
 
     `text` is without byte order mark. `problems` name the file; their lines and columns are those of an editor.
     """
 
-    path: Path
-    source: Source
-    content: StoreText
-    stamp: Stamp | None
-    has_mark: bool = False
-    failure: Problem | None = None
+    def __init__(
+        self,
+        path: Path,
+        source: Source,
+        content: StoreText,
+        stamp: Stamp | None,
+        *,
+        has_mark: bool = False,
+        failure: Problem | None = None,
+    ) -> None:
+        self.path = path
+        self.source: Source = source
+        self.content = content
+        self.stamp = stamp
+        self.has_mark = has_mark
+        self.failure = failure
 
     @property
     def text(self) -> str:
@@ -226,7 +233,7 @@ def store_of_bytes(path: Path, source: Source, data: bytes, stamp: Stamp | None)
     if "\0" in text[:4]:
         failure = _not_utf8(path, content, 0)
         return NempStore(path, source, StoreText("", "broken", (), {}, ()), stamp, failure=failure)
-    return NempStore(path, source, parse_store(text), stamp, has_mark)
+    return NempStore(path, source, parse_store(text), stamp, has_mark=has_mark)
 
 
 def bytes_of(store: NempStore, text: str) -> bytes:

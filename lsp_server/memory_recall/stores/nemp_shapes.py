@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from memory_recall.text.json_spans import (
@@ -41,8 +40,7 @@ _ENTRY_FIELDS = frozenset(
 """Members that make an object without a `value` an entry nevertheless. Words that any value may use are left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Oddity:
+class Oddity(NamedTuple):
     """Something in the text that is no memory, or ambiguous: `offset` counts code points into the text."""
 
     code: str
@@ -148,8 +146,7 @@ class NempEntry:
         return self.raw.get("links")
 
 
-@dataclass(frozen=True, slots=True)
-class StoreText:
+class StoreText(NamedTuple):
     """A parsed store: `by_key` holds, in order of the text, every entry of a name (names may repeat)."""
 
     text: str

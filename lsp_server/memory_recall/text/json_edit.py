@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_recall.text.json_spans import JsonError, Member, members, skip_space, string_end
 from memory_recall.text.json_values import dumps
@@ -56,8 +55,8 @@ def edit_object(text: str, start: int, end: int, changes: Sequence[tuple[MemberP
 def wrap_as_object(text: str, start: int, end: int, members: Sequence[tuple[str, Any]], keep_as: str = "value") -> str:
     """What `text[start:end]`, any value, becomes as an object: its very bytes under `keep_as`, then `members`."""
     style = _Style.of_document(text, start, end)
-    style = replace(
-        style, multi_line=style.multi_line and _has_its_line(text, start, end), indent=_indent_at(text, start)
+    style = style._replace(
+        multi_line=style.multi_line and _has_its_line(text, start, end), indent=_indent_at(text, start)
     )
     inner = style.inside()
     kept = f"{style.string(keep_as)}{style.colon}{text[start:end]}"
@@ -77,8 +76,7 @@ def replace_spans(text: str, replacements: Iterable[tuple[int, int, str]]) -> st
 _Splice = tuple[int, int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Set:
+class _Set(NamedTuple):
     """A leaf of a plan: the value to set. A plan is a dict of names to leaves and further plans."""
 
     value: Any
@@ -125,7 +123,7 @@ def _splices(text: str, start: int, end: int, plan: dict[str, Any], around: _Sty
         position = present[-1].value_end
         yield position, position, "".join(style.gap + member for member in added)
     elif added:
-        outer = replace(style, indent=around.indent)
+        outer = style._replace(indent=around.indent)
         yield start, end, outer.enclose("{", added, "}")
 
 
@@ -140,15 +138,14 @@ def _same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
+class _Style(NamedTuple):
     """How the members of one object are written.
 
     `indent` is what their lines begin with, `unit` what each level adds to it; `gap` stands between two members,
     `comma` between two of a one-line object, `padding` inside the brackets of one.
     """
 
-    text: str = field(repr=False)
+    text: str
     start: int
     multi_line: bool
     indent: str
@@ -177,7 +174,7 @@ class _Style:
 
     def inside(self) -> _Style:
         """The style one level deeper."""
-        return replace(self, indent=self.indent + self.unit)
+        return self._replace(indent=self.indent + self.unit)
 
     def member(self, name: str, value: Any) -> str:
         """A member, its value laid out for a line that begins with `indent`."""
@@ -189,7 +186,7 @@ class _Style:
         if isinstance(value, dict) and value:
             return self.enclose("{", [inner.member(name, item) for name, item in value.items()], "}")
         if isinstance(value, list | tuple) and value:
-            return replace(self, padding="").enclose("[", [inner.value(item) for item in value], "]")
+            return self._replace(padding="").enclose("[", [inner.value(item) for item in value], "]")
         return self.string(value)
 
     def enclose(self, opening: str, parts: Sequence[str], closing: str) -> str:
@@ -209,7 +206,7 @@ def _style_of_object(text: str, start: int, end: int, present: Sequence[Member],
     """The style of an object's own members; that of its surroundings, a level deeper, where it has none."""
     if not present:
         multi_line = around.multi_line or _holds_line_end(text, start, end)
-        return replace(around.inside(), multi_line=multi_line)
+        return around.inside()._replace(multi_line=multi_line)
     last = present[-1]
     colon = text[string_end(text, last.key_start) : last.value_start]
     if _LINE_END.search(colon):
@@ -221,7 +218,7 @@ def _style_of_object(text: str, start: int, end: int, present: Sequence[Member],
     if on_own_line is None:
         comma = gaps[-1] if gaps else around.comma
         padding = lead if lead == tail else ""
-        return replace(around, multi_line=False, colon=colon, comma=comma, gap=comma, padding=padding)
+        return around._replace(multi_line=False, colon=colon, comma=comma, gap=comma, padding=padding)
     line_end, indent = _last_line(on_own_line)
     before, _, after = on_own_line.partition(",")
     gap = f"{_unbroken(before)},{_unbroken(after)}"
@@ -230,8 +227,8 @@ def _style_of_object(text: str, start: int, end: int, present: Sequence[Member],
         outer = _last_line(tail)[1]
         if indent.startswith(outer) and indent != outer:
             unit = indent[len(outer) :]
-    return replace(
-        around, multi_line=True, indent=indent, unit=unit, line_end=line_end, colon=colon, gap=gap, padding=""
+    return around._replace(
+        multi_line=True, indent=indent, unit=unit, line_end=line_end, colon=colon, gap=gap, padding=""
     )
 
 

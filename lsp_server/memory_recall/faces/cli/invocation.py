@@ -10,9 +10,8 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TextIO
+from typing import Any, BinaryIO, NamedTuple, NoReturn, TextIO
 
 from memory_recall.environment import Environment, Place
 from memory_recall.errors import RecallError, UsageError
@@ -28,8 +27,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMED_OPTION = re.compile(r"argument ([-/\w]+): ")
 
 
-@dataclass(frozen=True, slots=True)
-class Streams:
+class Streams(NamedTuple):
     """Where an invocation reads and writes. A stream that the caller closed is None."""
 
     stdin: BinaryIO | None
@@ -123,8 +121,7 @@ def decimal_number(written: str) -> float:
     return float(written)
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(NamedTuple):
     """What was asked: the arguments after the verb, and the surroundings they were typed in."""
 
     arguments: Sequence[str]

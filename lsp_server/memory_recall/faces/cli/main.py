@@ -11,9 +11,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from memory_recall import __version__
 from memory_recall.environment import Environment
@@ -26,8 +25,7 @@ NOBODY_READS = 141
 DEBUG = "MEMORY_RECALL_DEBUG"
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(NamedTuple):
     """A verb: the function that does it, by module and name so that only the one asked for is imported."""
 
     module: str

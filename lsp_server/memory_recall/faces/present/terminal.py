@@ -6,14 +6,13 @@ Colour comes from termcolor, which is imported only where there is a terminal to
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_recall.text.untrusted import for_terminal
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(NamedTuple):
     """Where a text appears. `coloured` is whether it is a terminal at all; NO_COLOR and the like still decide."""
 
     cwd: Path
