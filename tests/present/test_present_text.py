@@ -23,7 +23,7 @@ HOSTILE = "\x1b[31mred\x1b]8;;http://x\x07 \u202egnirts\u202c \u200bhidden\r\nSo
 def nemp_memory(**changed: Any) -> dict[str, Any]:
     return {
         "key": "auth-flow",
-        "value": "JWT access tokens (15min) with refresh tokens (7 days)",
+        "value": "JWT access tokens (15min) with refresh tokens (7 days)...",
         "source": "project",
         "path": "/home/ada/harbour/.nemp/memories.json",
         "line": 12,

@@ -90,7 +90,8 @@ def _continued(text: str) -> str:
 def _nemp_listed(memory: Shape, terminal: Terminal) -> str:
     key = terminal.strong(f"[{line(memory['key'])}]")
     elsewhere = "" if memory["source"] == "project" else terminal.faint(f" ({line(memory['source'])})")
-    return f"{key} (by {line(memory.get('agent_id'))}) - {preview(memory['value'])}{elsewhere}"
+    shown = preview(memory["value"]).removesuffix("...")  # nemp's own form: each line ends in dots, cut or not
+    return f"{key} (by {line(memory.get('agent_id'))}) - {shown}...{elsewhere}"
 
 
 def recount(answer: Shape, terminal: Terminal) -> str:
