@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from datetime import date
 from pathlib import PurePosixPath
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_recall.text.json_values import as_text, dumps
+from memory_recall.text.untrusted import HIDDEN
 
 every = settings(derandomize=True, deadline=None, max_examples=200)
 STRINGS = st.text(st.characters(codec=None), max_size=12)
@@ -37,15 +39,15 @@ def finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
-        return {paired(name): finite(item) for name, item in value.items()}
+        return {replaced(name): finite(item) for name, item in value.items()}
     if isinstance(value, list):
         return [finite(item) for item in value]
-    return paired(value) if isinstance(value, str) else value
+    return replaced(value) if isinstance(value, str) else value
 
 
-def paired(text: str) -> str:
-    """Two surrogates in a row are one character to whoever reads JSON."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+def replaced(text: str) -> str:
+    """Half a pair of surrogates is no character; strict readers of JSON refuse it."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 @every
@@ -66,10 +68,12 @@ def test_numbers_json_cannot_say_change_nothing_else_in_the_text(value: Any, ind
     [
         (math.nan, "null"),
         ({"a": [math.inf, -math.inf, 1.5]}, '{"a": [null, null, 1.5]}'),
-        ("\ud800", '"\\ud800"'),
-        ({"\udfff": math.nan}, '{"\\udfff": null}'),
+        ("\ud800", '"\ufffd"'),
+        ({"\udfff": math.nan}, '{"\ufffd": null}'),
+        ("a\x9b31m\u202eb\x7f\u200b", '"a\\u009b31m\\u202eb\\u007f\\u200b"'),
+        ("\U000e0041", '"\\udb40\\udc41"'),
         ("部署 é 😀", '"部署 é 😀"'),
-        ("\u2028", '"\u2028"'),
+        ("\u2028", '"\\u2028"'),
         (10**5000, "null"),
         ([10**5000, 2], "[null, 2]"),
         ({2: 1, None: math.nan, True: 3, 1.5: 4}, '{"2": 1, "null": null, "true": 3, "1.5": 4}'),
@@ -80,7 +84,7 @@ def test_numbers_json_cannot_say_change_nothing_else_in_the_text(value: Any, ind
         ({"set": {1}}, '{"set": [1]}'),
         ((1, (2, date(2026, 1, 1))), '[1, [2, "2026-01-01"]]'),
         ([{}, [], math.nan], "[{}, [], null]"),
-        ("\x00\x1f\x7f", '"\\u0000\\u001f\x7f"'),
+        ("\x00\x1f\x7f", '"\\u0000\\u001f\\u007f"'),
     ],
     ids=lambda part: part[:24] if isinstance(part, str) else "",
 )
@@ -116,3 +120,17 @@ def test_the_text_of_a_value_is_itself_or_its_json() -> None:
     assert as_text(5) == "5"
     assert as_text(None) == "null"
     assert as_text({"checkout-v2": True, "名": [1.5]}) == '{"checkout-v2": true, "名": [1.5]}'
+
+
+@every
+@given(STRINGS)
+def test_exact_text_keeps_every_character(text: str) -> None:
+    assert json.loads(dumps(text, exact=True)) == text.encode("utf-16-le", "surrogatepass").decode(
+        "utf-16-le", "surrogatepass"
+    )
+
+
+@every
+@given(VALUES)
+def test_nothing_in_json_moves_a_cursor(value: Any) -> None:
+    assert not HIDDEN.search(dumps(value))

@@ -198,7 +198,7 @@ class _Style(NamedTuple):
 
     def string(self, value: Any) -> str:
         """A scalar or an empty container as JSON, escaped as the document escapes."""
-        written = dumps(value)
+        written = dumps(value, exact=True)
         return json.dumps(value) if not written.isascii() and _escapes(self.text, self.start) else written
 
 

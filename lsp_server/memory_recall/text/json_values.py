@@ -1,4 +1,4 @@
-"""JSON out of values that came from anywhere: always valid JSON, always encodable as UTF-8."""
+"""JSON out of values that came from anywhere: always valid, always encodable as UTF-8, harmless to a terminal."""
 
 from __future__ import annotations
 
@@ -8,20 +8,33 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memory_recall.text.untrusted import HIDDEN
+
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def dumps(value: Any, *, indent: int | str | None = None) -> str:
+def dumps(value: Any, *, indent: int | str | None = None, exact: bool = False) -> str:
     """JSON text with characters as they are, whatever the value holds and however deep it is nested.
 
-    A number that JSON cannot say (infinity, not-a-number) and a value that contains itself become null, something that
-    JSON has no type for its text; a lone surrogate stays an escape.
+    Characters that a terminal would act upon or hide (C1 controls, bidi controls, zero-width ones) are escaped, which
+    to a reader of JSON is the same. A number that JSON cannot say (infinity, not-a-number) and a value that contains
+    itself become null, something that JSON has no type for its text, and half a surrogate pair, which strict readers
+    refuse even as an escape, U+FFFD. With `exact`, for a text that goes into a file, characters stay what they are.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
         text = "".join(_pieces(value, " " * indent if isinstance(indent, int) else indent))
-    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    if exact:
+        return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return text if text.isascii() and "\x7f" not in text else HIDDEN.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code > 0xFFFF:
+        return f"\\u{0xD800 + (code - 0x10000 >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"
 
 
 def as_text(value: Any) -> str:

@@ -11,7 +11,7 @@ import re
 # Cc (but tab and newline), line and paragraph separators, lone surrogates, and the characters that reorder or hide
 # text: bidi and format controls, fillers, tag characters, the selectors of rare variants (whole messages have been
 # hidden in those), and what has no width, other than the two joiners and sixteen selectors that scripts and emoji need.
-_HIDDEN = re.compile(
+HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -36,7 +36,7 @@ def for_terminal(text: str, *, single_line: bool = False) -> str:
     Newlines and tabs stay, unless `single_line` asks for one line.
     """
     unified = text.replace("\r\n", "\n")
-    shown = _HIDDEN.sub(_escape, unified)
+    shown = HIDDEN.sub(_escape, unified)
     return shown.replace("\n", "\\n").replace("\t", "\\t") if single_line else shown
 
 
@@ -59,7 +59,7 @@ def for_markdown_block(text: str) -> str:
 def for_markdown_inline(text: str) -> str:
     """The text inside a Markdown line: what could mean something is escaped, line ends become spaces."""
     collapsed = " ".join(text.split())
-    return _MARKDOWN_ACTIVE.sub(r"\\\1", _HIDDEN.sub(_escape, collapsed))
+    return _MARKDOWN_ACTIVE.sub(r"\\\1", HIDDEN.sub(_escape, collapsed))
 
 
 def for_markdown_code(text: str) -> str:
