@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_recall.environment import Environment
+from memory_recall.errors import RecallError
 
 
 @pytest.mark.parametrize("given", ["", "relative", ".", "~"])
@@ -24,3 +25,15 @@ def test_without_the_variable_the_account_says_where_home_is(monkeypatch: pytest
     monkeypatch.delenv("HOME", raising=False)
     home = Environment.of_process().home
     assert home is None or home.is_absolute()
+
+
+def test_a_deleted_working_directory_is_taken_for_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    monkeypatch.delenv("PWD", raising=False)
+    with pytest.raises(RecallError, match="working directory is gone"):
+        Environment.of_process()
+    monkeypatch.setenv("PWD", str(gone))
+    assert Environment.of_process().cwd == gone

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memory_recall.errors import RecallError
+
 
 def _system_clock() -> datetime:
     return datetime.now(UTC)
@@ -30,12 +32,12 @@ class Environment(NamedTuple):
 
     @classmethod
     def of_process(cls) -> Environment:
-        """The surroundings of this process."""
-        try:
-            cwd = Path.cwd()
-        except OSError:  # the directory was deleted under us
-            cwd = Path(os.environ.get("PWD") or os.path.sep)
-        return cls(cwd=cwd, home=_home(), variables=os.environ)
+        """The surroundings of this process.
+
+        Raises `RecallError` where the working directory was deleted and nothing tells what it was called: to take
+        another one for it would be to answer about, and write into, somebody else's project.
+        """
+        return cls(cwd=_working_directory(), home=_home(), variables=os.environ)
 
     def now(self) -> datetime:
         """The present moment, in UTC."""
@@ -44,6 +46,16 @@ class Environment(NamedTuple):
     def variable(self, name: str) -> str | None:
         """The value of an environment variable; None where it is unset or empty."""
         return self.variables.get(name) or None
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        named = Path(os.environ.get("PWD", ""))
+        if named.is_absolute():
+            return named
+    raise RecallError("no-working-directory", "The working directory is gone; change to one that exists and try again.")
 
 
 def _home() -> Path | None:

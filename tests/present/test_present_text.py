@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_recall.faces.present import records, results
-from memory_recall.faces.present.pieces import counted, line, number, preview, problem_line
+from memory_recall.faces.present.pieces import counted, line, number, preview, problem_line, problems
 from memory_recall.faces.present.popup import WIDTH, hovered, width_of
 from memory_recall.faces.present.terminal import Terminal
 
@@ -23,7 +23,7 @@ HOSTILE = "\x1b[31mred\x1b]8;;http://x\x07 \u202egnirts\u202c \u200bhidden\r\nSo
 def nemp_memory(**changed: Any) -> dict[str, Any]:
     return {
         "key": "auth-flow",
-        "value": "JWT access tokens (15min) with refresh tokens (7 days)...",
+        "value": "JWT access tokens (15min) with refresh tokens (7 days)",
         "source": "project",
         "path": "/home/ada/harbour/.nemp/memories.json",
         "line": 12,
@@ -72,7 +72,7 @@ def test_several_nemp_memories_are_a_list() -> None:
     lines = text.split("\n")
     assert lines[0] == '🔍 Found 2 memories matching "auth flow":'
     assert lines[1] == ""
-    assert lines[2] == "[auth-flow] (by main) - JWT access tokens (15min) with refresh tokens (7 days)"
+    assert lines[2] == "[auth-flow] (by main) - JWT access tokens (15min) with refresh tokens (7 days)..."
     assert lines[3].startswith("[long] (by unknown) - word word")
     assert lines[3].endswith("word...")
     assert lines[4:] == ["", "Use /nemp:recall <exact-key> for full details."]
@@ -347,3 +347,18 @@ def test_a_popup_has_straight_edges_whatever_is_in_it() -> None:
     assert shown[0] == "see [[nemp:日本]] now"
     assert shown[1] == "    " + "^" * 13
     assert {width_of(line) for line in shown[2:]} == {WIDTH + 4}
+
+
+def test_beside_an_answer_stand_a_few_problems_and_the_number_of_the_others() -> None:
+    shape = {"problems": [{"path": None, "code": "x", "message": f"Problem {number}."} for number in range(20)]}
+    lines = problems(shape, HERE)
+    assert lines[0] == ""
+    assert len(lines) == 7
+    assert lines[-1] == "⚠ 15 more problems; `memory-recall doctor` lists them."
+    assert len(problems(shape, HERE, limit=None)) == 21
+    assert len(problems({"problems": shape["problems"][:6]}, HERE)) == 7
+
+
+def test_from_the_root_paths_keep_their_first_separator() -> None:
+    assert Terminal(cwd=Path("/")).path("/home/ada/.nemp/memories.json") == "/home/ada/.nemp/memories.json"
+    assert Terminal(cwd=Path("/"), home=Path("/home/ada")).path("/home/ada/x") == "~/x"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from memory_recall.model import Problem
 
-STORE_LIMIT = 512 * 1024 * 1024
+STORE_LIMIT = 256 * 1024 * 1024
 """The most bytes that are read of a store file."""
 
 _PIECE = 1 << 20

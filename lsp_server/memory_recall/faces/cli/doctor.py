@@ -100,7 +100,7 @@ def _text(answer: Mapping[str, Any], terminal: Terminal) -> str:
         if program
         else terminal.faint("- coven-memory: not found; `coven recall` needs it (OpenCoven/coven, crates/coven-memory)")
     )
-    return "\n".join([*lines, *problems(answer, terminal)])
+    return "\n".join([*lines, *problems(answer, terminal, limit=None)])
 
 
 def _store(store: Mapping[str, Any], terminal: Terminal) -> str:

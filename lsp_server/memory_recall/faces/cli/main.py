@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from memory_recall import __version__
@@ -81,6 +82,8 @@ def _exit_code(arguments: Sequence[str]) -> int:
     try:
         streams = _streams_of_process()
         return run(arguments, Environment.of_process(), streams)
+    except RecallError as error:  # not even a place to ask the question from
+        return Invocation(arguments, Environment(Path(), None), streams).fail(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

@@ -46,10 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def serve(source: BinaryIO, sink: BinaryIO) -> int:
     """Serve one client over two pipes."""
     from memory_recall.environment import Environment
+    from memory_recall.errors import RecallError
     from memory_recall.faces.lsp.server import MemoryServer
 
+    try:
+        environment = Environment.of_process()
+    except RecallError as error:
+        sys.stderr.write(f"{error.message}\n")
+        return 3
+
     async def session() -> tuple[int, bool]:
-        server = MemoryServer(Environment.of_process())
+        server = MemoryServer(environment)
         code = await server.serve(source, sink)
         return code, await asyncio.to_thread(server.workers.stop, _GRACE)
 

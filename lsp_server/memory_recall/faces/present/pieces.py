@@ -5,7 +5,7 @@ Every foreign text passes `text.untrusted.for_terminal` here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory_recall.faces.present.terminal import Terminal
@@ -14,6 +14,9 @@ from memory_recall.text.untrusted import for_terminal
 
 PREVIEW_LENGTH = 120
 """How many characters of a memory stand in a list."""
+
+PROBLEMS_SHOWN = 5
+"""How many problems stand beside an answer to something else."""
 
 UNKNOWN = "unknown"
 
@@ -61,10 +64,16 @@ def member(shape: Any, name: str) -> Any:
     return shape.get(name) if isinstance(shape, Mapping) else None
 
 
-def problems(shape: Mapping[str, Any], terminal: Terminal) -> list[str]:
-    """The problems of an answer, a line each, after an empty one; nothing where there are none."""
-    found: Iterable[Any] = shape.get("problems") or ()
-    lines = [terminal.warning(f"⚠ {problem_line(problem, terminal)}") for problem in found]
+def problems(shape: Mapping[str, Any], terminal: Terminal, limit: int | None = PROBLEMS_SHOWN) -> list[str]:
+    """The problems of an answer, a line each, after an empty one; nothing where there are none.
+
+    Beside an answer stand at most `limit` of them; the rest is counted.
+    """
+    found: Sequence[Any] = shape.get("problems") or ()
+    shown = found if limit is None or len(found) <= limit + 1 else found[:limit]
+    lines = [terminal.warning(f"⚠ {problem_line(problem, terminal)}") for problem in shown]
+    if len(shown) < len(found):
+        lines.append(terminal.warning(f"⚠ {len(found) - len(shown)} more problems; `memory-recall doctor` lists them."))
     return ["", *lines] if lines else []
 
 

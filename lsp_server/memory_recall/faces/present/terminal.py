@@ -60,5 +60,7 @@ class Terminal(NamedTuple):
 
 
 def _below(path: str, directory: str) -> str | None:
+    if directory == os.sep:  # from the root, everything is as short with the separator before it
+        return None
     parent = directory if directory.endswith(os.sep) else directory + os.sep
     return path[len(parent) :] if path.startswith(parent) else None
