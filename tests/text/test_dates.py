@@ -45,13 +45,40 @@ def test_iso_dates_are_read_as_utc(written: str, hour: int) -> None:
         *("2026", "2026-11", "2026-02-30", "2026-13-01", "-2026-11-30", "２０２６-11-30", "2026-11-30\ud800"),
         *("2026-11-30T", "2026-11-30T25:00:00Z", "2026-11-30\x0012:00"),
         *("1711111111111", "1711111111", "1" * 100_000),
-        *("0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59-05:00"),
+        *(
+            "2026-11-30T24:00:01Z",
+            "2026-11-30T24:30",
+            "2026-11-30T12:60",
+            "2026-11-30T12:60:60",
+            "2026-11-30T23:59:61Z",
+        ),
         *(None, True, 0, 1711111111111, 3.5, math.nan, [], {}, ["2026-11-30"], date(2026, 11, 30)),
     ],
     ids=lambda written: repr(written)[:24],
 )
 def test_everything_else_is_no_date(written: object) -> None:
     assert parse_moment(written) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "moment"),
+    [
+        ("2026-11-29T24:00:00Z", datetime(2026, 11, 30, tzinfo=UTC)),
+        ("2026-11-29 24:00", datetime(2026, 11, 30, tzinfo=UTC)),
+        ("20261129T24", datetime(2026, 11, 30, tzinfo=UTC)),
+        ("2026-11-29T24:00:00.000+02:00", datetime(2026, 11, 29, 22, tzinfo=UTC)),
+        ("2026-12-31T23:59:60Z", datetime(2027, 1, 1, tzinfo=UTC)),
+        ("2027-01-01T01:59:60+02:00", datetime(2027, 1, 1, tzinfo=UTC)),
+        ("20261231T235960Z", datetime(2027, 1, 1, tzinfo=UTC)),
+        ("9999-12-31T23:59:59-12:00", datetime.max.replace(tzinfo=UTC)),
+        ("9999-12-31T24:00:00Z", datetime.max.replace(tzinfo=UTC)),
+        ("9999-12-31T23:59:60Z", datetime.max.replace(tzinfo=UTC)),
+        ("0001-01-01T00:00:00+05:00", datetime.min.replace(tzinfo=UTC)),
+        ("9999-12-31T24:00:00+05:00", datetime(9999, 12, 31, 19, tzinfo=UTC)),
+    ],
+)
+def test_moments_that_only_iso_can_write_are_read(written: str, moment: datetime) -> None:
+    assert parse_moment(written) == moment
 
 
 @every

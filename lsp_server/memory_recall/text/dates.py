@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 _SECONDS_A_DAY = 86_400.0
 # Without this shape a number of milliseconds that happens to begin like a date would be read as one.
 _ISO_8601 = re.compile(r"[0-9]{4}-?(?:[0-9]{2}-?[0-9]{2}|W[0-9]{2}(?:-?[0-9])?)(?P<time>[T ][0-9:.,TZ+\- ]+)?")
+
+# Two moments that ISO 8601 can write and `datetime` cannot: the end of a day, and a leap second.
+_END_OF_DAY = re.compile(r"(?<=[T ])24(?=(?::?00(?::?00(?:[.,]0+)?)?)?(?:Z|[+-].*)?$)")
+_LEAP_SECOND = re.compile(r"(?<=[T ])([0-9]{2}(:?)[0-9]{2}\2)60(?![0-9])")
 
 
 def parse_moment(written: object) -> datetime | None:
     """The moment that an ISO-8601 date or date-time names, in UTC; None for anything else.
 
     A date without a time means 00:00 UTC of that day; a time without a zone is taken as UTC. `t` and `z` may be small,
-    as RFC 3339 allows.
+    as RFC 3339 allows. 24:00 is 00:00 of the next day, second 60 the first of the next minute. A moment that its offset
+    moves out of the years 1 to 9999 is the first or the last moment of them.
     """
     if not isinstance(written, str):
         return None
     stripped = written.strip().upper()
     if _ISO_8601.fullmatch(stripped) is None:
         return None
+    stripped, ends_of_day = _END_OF_DAY.subn("00", stripped)
+    stripped, leap_seconds = _LEAP_SECOND.subn(r"\g<1>59", stripped)
     try:
         moment = datetime.fromisoformat(stripped)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (OverflowError, ValueError):  # no such day; or the year 1 or 9999, moved over the edge by its offset
+    except ValueError:  # no such day or time
         return None
+    shift = timedelta(days=ends_of_day, seconds=leap_seconds) - (moment.utcoffset() or timedelta())
+    try:
+        return (moment.replace(tzinfo=None) + shift).replace(tzinfo=UTC)
+    except OverflowError:
+        edge = datetime.max if shift > timedelta() else datetime.min
+        return edge.replace(tzinfo=UTC)
 
 
 def is_date_only(written: str) -> bool:
