@@ -72,7 +72,9 @@ def test_a_file_where_a_directory_should_be_means_missing(tmp_path: Path) -> Non
 def test_a_dangling_link_means_missing(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "nowhere")
-    assert refused(link).missing
+    failure = refused(link)
+    assert failure.missing
+    assert "symbolic link to nothing" in failure.problem.message, "the link itself does exist"
 
 
 def test_a_directory_is_named_as_one(tmp_path: Path) -> None:

@@ -402,6 +402,16 @@ def test_a_new_file_is_made_with_its_directories(tmp_path: Path) -> None:
     assert names_in(path.parent) == ["result.json"]
 
 
+def test_a_new_file_that_cannot_be_made_leaves_no_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "kept").mkdir()
+    monkeypatch.setattr(os, "write", full)
+    assert problem_of(lambda: create(tmp_path / "kept" / "runs" / "R-1" / "result.json", NEW)) == "disk-full"
+    assert names_in(tmp_path / "kept") == []
+
+
 @pytest.mark.parametrize("there", ["file", "directory", "dangling link"])
 def test_what_exists_is_never_overwritten(tmp_path: Path, there: str) -> None:
     path = tmp_path / "result.json"

@@ -165,7 +165,8 @@ def _unreadable(path: Path | str, failure: OSError | ValueError) -> Unreadable:
     if isinstance(failure, ValueError):
         return Unreadable(_problem(path, "bad-path", "is not a path that this system can open."))
     if failure.errno in (errno.ENOENT, errno.ENOTDIR):
-        return Unreadable(_problem(path, "missing", "does not exist."), missing=True)
+        what = "is a symbolic link to nothing; mend or remove it." if Path(path).is_symlink() else "does not exist."
+        return Unreadable(_problem(path, "missing", what), missing=True)
     if failure.errno == errno.ELOOP:
         return Unreadable(_problem(path, "link-loop", "is a loop of symbolic links; mend or remove the link."))
     if failure.errno in (errno.EACCES, errno.EPERM):

@@ -87,23 +87,21 @@ def replace_file(path: Path, data: bytes) -> None:
 def create(path: Path, data: bytes) -> None:
     """Make a new file with all its bytes at once, and the directories above it; an existing one is never overwritten.
 
-    Raises `NotWritten`.
+    A failure takes the directories away again that were made for it. Raises `NotWritten`.
     """
-    with _writing(path):
-        _make_directory(path.parent)
-        with locked(path.parent):
-            _remove_stale(path.parent)
-            _check_writable(path.parent)
-            if os.path.lexists(path):
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-            with _temporary(path.parent, data) as temporary:
-                try:
-                    os.link(temporary, path)
-                except OSError as failure:
-                    if failure.errno not in _NO_LINKS:
-                        raise
-                    temporary.rename(path)  # we hold the lock, and saw that there is no such file
-            _sync_directory(path.parent)
+    with _writing(path), _directory_for(path), locked(path.parent):
+        _remove_stale(path.parent)
+        _check_writable(path.parent)
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with _temporary(path.parent, data) as temporary:
+            try:
+                os.link(temporary, path)
+            except OSError as failure:
+                if failure.errno not in _NO_LINKS:
+                    raise
+                temporary.rename(path)  # we hold the lock, and saw that there is no such file
+        _sync_directory(path.parent)
 
 
 def append_line(path: Path, line: str) -> Callable[[], bool]:
@@ -201,6 +199,20 @@ def _make_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except FileExistsError as failure:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from failure
+
+
+@contextlib.contextmanager
+def _directory_for(path: Path) -> Iterator[None]:
+    """Make the directories above a path; those that were not there are removed when the block fails, if still empty."""
+    made = [directory for directory in path.parents if not os.path.lexists(directory)]
+    try:
+        _make_directory(path.parent)
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for directory in made:
+                directory.rmdir()
+        raise
 
 
 @contextlib.contextmanager
