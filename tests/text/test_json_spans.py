@@ -184,3 +184,19 @@ def test_only_with_whole_must_the_value_be_all_there_is() -> None:
 
 def test_an_error_names_what_is_wrong_and_where() -> None:
     assert str(JsonError("a colon is missing", 7)) == "a colon is missing (offset 7)"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": "b', "unterminated string"),
+        ('{"a": "b\n"}', "invalid control character"),
+        ('{"a": "\\x"}', "invalid \\escape"),
+        ('{"a" 1}', "expecting ':' delimiter"),
+        ('{"a": }', "expecting value"),
+    ],
+)
+def test_a_fault_is_named_in_words_that_end_a_sentence(text: str, message: str) -> None:
+    with pytest.raises(JsonError) as caught:
+        root_span(text)
+    assert caught.value.message == message

@@ -68,6 +68,25 @@ def test_every_offset_lies_on_the_line_that_holds_it(text: str) -> None:
     assert index.line_column(offset) == (len(lines), len(lines[-1]) + 1)
 
 
+@every
+@given(TEXTS)
+def test_a_counted_place_is_the_one_that_the_index_finds(text: str) -> None:
+    index = LineIndex(text)
+    index.line_of(0)
+    for offset in range(-1, len(text) + 2):
+        assert LineIndex(text).line_column(offset) == index.line_column(offset)
+
+
+def test_the_places_of_a_few_offsets_need_no_index() -> None:
+    index = LineIndex("a\r\nb\rc\nd" * 100)
+    places = [index.line_column(offset) for offset in range(30)]
+    assert places == [LineIndex(index.text).line_column(offset) for offset in range(30)]
+    fresh = LineIndex(index.text)
+    assert fresh.line_column(9) == index.line_column(9)
+    assert "_starts" not in vars(fresh)
+    assert "_starts" in vars(index)
+
+
 @in_every_encoding
 @every
 @given(LINES)

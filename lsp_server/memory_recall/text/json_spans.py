@@ -159,8 +159,8 @@ def elements(text: str, start: int, *, whole: bool = False) -> Iterator[Element]
 
 
 def _sentence_part(message: str) -> str:
-    """The decoder's own words, without the capital and the dangling "at" that its place would follow."""
-    return (message[:1].lower() + message[1:]).removesuffix(" at")
+    """The decoder's own words, without the capital and the dangling "starting at" that its place would follow."""
+    return (message[:1].lower() + message[1:]).removesuffix(" at").removesuffix(" starting")
 
 
 def _step(text: str, value_end: int, closing: str) -> tuple[int, bool]:

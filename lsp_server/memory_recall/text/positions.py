@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cached_property
 from typing import Literal, get_args
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -21,14 +22,25 @@ _LINE_FEED_ONLY = re.compile("\n")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
+_FEW = 16
+"""Up to so many offsets, counting line ends anew for each is faster than finding all lines of the text once."""
+
 
 class LineIndex:
-    """The lines of one text. Built once in a pass of C speed, asked in logarithmic time."""
+    """The lines of one text.
+
+    All of them are found once, in a pass of C speed, and asked for in logarithmic time. Whoever wants only the line and
+    column of a few offsets of a large text does not wait for that.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        ends = _LINE_END if "\r" in text else _LINE_FEED_ONLY
-        self._starts = [0, *(match.end() for match in ends.finditer(text))]
+        self._counted = 0
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        ends = _LINE_END if "\r" in self.text else _LINE_FEED_ONLY
+        return [0, *(match.end() for match in ends.finditer(self.text))]
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -54,6 +66,9 @@ class LineIndex:
         """The one-based line and column (in code points) of an offset (clamped to the text), as people and `Problem`
         count them."""
         offset = min(max(0, offset), len(self.text))
+        if self._counted < _FEW and "_starts" not in self.__dict__:
+            self._counted += 1
+            return _counted_line_column(self.text, offset)
         line = self.line_of(offset)
         return line + 1, offset - self._starts[line] + 1
 
@@ -67,6 +82,17 @@ class LineIndex:
         """The protocol position (zero-based line, units) of a code point offset."""
         line = self.line_of(min(offset, len(self.text)))
         return line, units_from_column(self.content(line), offset - self._starts[line], encoding)
+
+
+def _counted_line_column(text: str, offset: int) -> tuple[int, int]:
+    """`LineIndex.line_column` of one offset within the text, without an index."""
+    # Between the two characters of a line end the line has not ended yet.
+    stop = offset - 1 if text[max(0, offset - 1) : offset + 1] == "\r\n" else offset
+    lines, start = text.count("\n", 0, stop), text.rfind("\n", 0, stop) + 1
+    if text.find("\r", 0, stop) >= 0:
+        lines += text.count("\r", 0, stop) - text.count("\r\n", 0, stop)
+        start = max(start, text.rfind("\r", 0, stop) + 1)
+    return lines + 1, offset - start + 1
 
 
 def units_from_column(line: str, column: int, encoding: Encoding) -> int:
