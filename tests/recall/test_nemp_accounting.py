@@ -355,6 +355,7 @@ def test_a_goal_that_is_not_known_to_be_active_adds_nothing(world: World, goals:
     assert codes(result) == (["not-json"] if broken else [])
     if broken:
         assert result.problems[0].line == 1
+        assert "cortex.json" not in result.problems[0].message
         assert str(result.problems[0].path).endswith("cortex.json")
 
 
@@ -407,8 +408,12 @@ def test_what_may_not_be_written_costs_the_record_and_not_the_answer(world: Worl
         target.chmod(0o755)
     (memory,) = result.memories
     assert (memory.value, memory.recorded, memory.vitality) == ("v", False, None)
-    assert codes(result) == ["not-recorded"]
-    assert "not recorded" in result.problems[0].message
+    (problem,) = result.problems
+    assert problem.code == "not-recorded"
+    # It begins with the path and says it once: whoever shows both, shows one.
+    assert problem.message.startswith(f"{problem.path} was not written: ")
+    assert problem.message.count(str(world.project)) == 1
+    assert problem.message.endswith(" This read was not recorded.")
     assert snapshot(world.project) == before
 
 

@@ -203,8 +203,18 @@ def test_a_broken_project_store_is_reported_and_the_global_one_answers(both: Wor
 
 def test_without_any_store_the_answer_is_an_honest_nothing(world: World) -> None:
     result = ask(world, "anything", record=True)
-    assert (result.match, result.memories, result.problems) == ("none", (), ())
+    assert (result.match, result.memories) == ("none", ())
+    (problem,) = result.problems
+    assert (problem.code, problem.path) == ("no-store", None)
+    assert str(world.project) in problem.message
+    assert str(world.home) in problem.message
     assert list(world.home.iterdir()) == []
+
+
+@pytest.mark.parametrize("where", ["home", "project"])
+def test_a_store_without_memories_is_a_store(world: World, where: str) -> None:
+    world.write(f"{where}/.nemp/memories.json", "{}")
+    assert ask(world, "anything").problems == ()
 
 
 def test_project_and_global_being_one_file_is_one_store(world: World) -> None:
@@ -231,6 +241,29 @@ def test_what_a_store_says_of_a_memory_travels_with_it(both: World) -> None:
     both.write("project/.nemp/memories.json", {"old": {"value": "v", "links": {"superseded_by": "new"}}})
     (memory,) = ask(both, "old").memories
     assert [(standing.code, standing.successor) for standing in memory.standings] == [("superseded", "new")]
+
+
+@pytest.mark.parametrize("record", [True, False])
+def test_what_another_memory_supersedes_is_recalled_as_superseded(world: World, record: bool) -> None:
+    world.write(
+        "project/.nemp/memories.json",
+        [{"key": "old", "value": "v"}, {"key": "new", "value": "w", "links": {"supersedes": "old"}}],
+    )
+    (memory,) = ask(world, "old", record=record).memories
+    assert memory.recorded == record
+    assert [(standing.code, standing.successor) for standing in memory.standings] == [("superseded", "new")]
+
+
+@pytest.mark.parametrize("record", [True, False])
+def test_a_value_that_is_no_text_comes_with_the_text_that_the_store_has(world: World, record: bool) -> None:
+    world.write(
+        "project/.nemp/memories.json",
+        '{"n": 1.50, "null": null, "far": 1e999, "o": {"value": {"x":[1E5]}}, "t": "text"}',
+    )
+    found = {key: ask(world, key, record=record).memories[0] for key in ("n", "null", "far", "o", "t")}
+    assert [found[key].as_json()["text"] for key in found] == ["1.50", "null", None, '{"x": [1E5]}', None]
+    assert [found[key].as_json()["value"] for key in found] == [1.5, None, "1e999", {"x": [1e5]}, "text"]
+    assert found["t"].text == "text"
 
 
 def test_a_cancelled_recall_records_nothing(both: World) -> None:

@@ -77,9 +77,11 @@ def test_states_have_no_gaps(at: int, state: str) -> None:
     [
         (3, 3), (3.0, 3), (2.5, 2.5), ("3", 3), (" 3 ", 3), ("2.5", 2.5), (0, 0), (-1, 0), ("-1", 0), (-0.5, 0),
         (None, 0), (True, 0), (False, 0), ("high", 0), ("", 0), ("nan", 0), ("inf", 0), ("1e999", 0), ("1_0", 0),
-        ("٣", 0), (math.nan, 0), (math.inf, 0), (-math.inf, 0), ([], 0), ({}, 0), (10**400, 10**15),
-        (1e300, 10**15),
+        ("٣", 0), (math.nan, 0), (math.inf, 0), (-math.inf, 0), ([], 0), ({}, 0), (10**400, 10**400),
+        (1e300, int(1e300)), (10**15 + 1, 10**15 + 1), ("9007199254740993", 9007199254740993), (10**4300, 0),
+        ("9" * 5000, 0), ("1e400", 0),
     ],
+    ids=lambda value: str(value)[:20] if not isinstance(value, int) or value < 10**20 else "huge",
 )  # fmt: skip
 def test_what_a_counter_counts_as(written: object, expected: float) -> None:
     counted = count_of(written)
@@ -107,6 +109,13 @@ def test_a_read_counts_the_read_before_it_scores_and_leaves_the_trend() -> None:
     assert after["score"] == 30 + 9 + 10 + 15
     assert (after["trend"], after["mine"], after["reads"]) == ("rising", [1], 5)
     assert before["reads"] == 4
+
+
+@pytest.mark.parametrize("reads", [10**15, 10**400, 2**53 + 1, 1e22, "12345678901234567890"])
+def test_a_count_of_any_size_is_one_more_after_a_read(reads: Any) -> None:
+    after = after_read({"reads": reads, "reads_30d": reads}, created=None, goal_active=False, now=NOW)
+    assert (after["reads"], after["reads_30d"]) == (int(reads) + 1, int(reads) + 1)
+    assert after["score"] == 100
 
 
 def test_recounted_windows_score_with_the_real_days_since_the_last_read() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_recall.environment import Place
-from memory_recall.stores.nemp import NempStore, as_memory, find_stores, is_current, read_store, store_of_bytes
+from memory_recall.stores.nemp import (
+    NempStore,
+    as_memory,
+    is_current,
+    read_store,
+    store_of_bytes,
+)
 from memory_recall.stores.nemp_shapes import parse_store
 from worlds import World
 
@@ -171,6 +175,9 @@ def test_a_file_over_the_limit_is_reported(world: World) -> None:
     path = world.write("project/.nemp/memories.json", {"a": "b" * 100})
     store = read_store(path, "project", limit=50)
     assert only_problem(store)[0] == "too-large"
+    message = store.problems[0].message
+    assert message.startswith(f"{path} is {path.stat().st_size} bytes large; no more than 50 bytes")
+    assert message.endswith("Move what is no memory into other files.")
     assert not store.writable
 
 
@@ -200,6 +207,21 @@ def test_repeated_keys_are_all_found_and_reported_with_their_lines(world: World)
     (problem,) = store.problems
     assert (problem.code, problem.line) == ("duplicate-key", 4)
     assert "lines 2 and 4" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [
+        ('[{"key": "d", "value": 1}, {"key": "d", "value": 2}]', '2 memories have the key "d" (twice on line 1)'),
+        ('{"d": 1, "d": 2, "d": 3}', "(3 times on line 1)"),
+        ('{"d": 1, "d": 2,\n "d": 3}', "(lines 1 and 2)"),
+        (json.dumps([{"key": "d"}] * 20, indent=1), "(lines 3, 6, 9, 12, 15, 18, 21, 24, 27, 30 and 10 more)"),
+        (json.dumps([{"key": "d"}] * 20), "(line 1 and 10 more)"),
+    ],
+)
+def test_the_lines_of_a_repeated_key_are_named_once_each(world: World, content: str, where: str) -> None:
+    (problem,) = (problem for problem in read(world, content).problems if problem.code == "duplicate-key")
+    assert where in problem.message
 
 
 def test_a_map_may_repeat_a_key_too(world: World) -> None:
@@ -237,6 +259,39 @@ def test_entries_beside_a_wrapper_are_reported(world: World) -> None:
     assert only_problem(store) == ("stray-entry", 2, 2)
 
 
+@pytest.mark.parametrize(
+    "content", [{"version": "1.0", "metadata": {"totalMemories": 0}}, {"metadata": {"created": "x"}}, {"version": 2}]
+)
+def test_what_stands_around_memories_alone_is_a_wrapper_without_any(world: World, content: dict[str, Any]) -> None:
+    store = read(world, content)
+    assert (store.shape, list(store.entries), store.problems, store.writable) == ("wrapper", [], (), True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"version": {"value": "1.0"}},
+        {"version": "1.0", "metadata": "kept in the header"},
+        {"metadata": {"value": "x"}, "version": 1},
+        {"version": "1.0", "metadata": {}, "a": "b"},
+        {"metadata": {"value": "x", "created": "2026"}},
+    ],
+)
+def test_memories_called_version_or_metadata_are_memories(world: World, content: dict[str, Any]) -> None:
+    store = read(world, content)
+    assert store.shape == "map"
+    assert [entry.key for entry in store.entries] == list(content)
+
+
+def test_a_list_that_a_key_called_memories_overrules_is_a_value_of_the_map(world: World) -> None:
+    store = read(world, '{"a": "b", "memories": [{"key": "x", "value": 1}], "memories": "of summer"}')
+    assert [(entry.key, entry.value) for entry in store.entries] == [
+        ("a", "b"),
+        ("memories", [{"key": "x", "value": 1}]),
+        ("memories", "of summer"),
+    ]
+
+
 def test_of_two_lists_the_one_counts_that_parsers_keep(world: World) -> None:
     store = read(world, '{"memories": [{"key": "a"}, 7],\n"memories": [{"key": "b", "value": 1}]}')
     assert [entry.key for entry in store.entries] == ["b"]
@@ -244,23 +299,10 @@ def test_of_two_lists_the_one_counts_that_parsers_keep(world: World) -> None:
 
 
 def test_values_of_any_kind_are_kept_and_have_a_text(world: World) -> None:
-    store = read(
-        world, '{"a": {"value": 5}, "b": {"value": {"x": [1, 2.50]}}, "c": {"value": null}, "d": {"value": ""}}'
-    )
-    assert [entry.value for entry in store.entries] == [5, {"x": [1, 2.5]}, None, ""]
-    assert [entry.text for entry in store.entries] == ["5", '{"x": [1, 2.5]}', "null", ""]
-
-
-def test_a_value_nested_too_deeply_to_print_is_shown_as_it_is_written(world: World) -> None:
-    deep = "[" * 400 + "]" * 400
-    store = read(world, f'{{"a": {{"value": {deep}, "extra": {deep}}}, "b": {deep}}}')
-    assert [entry.value for entry in store.entries] == [deep, deep]
-    assert store.entries[0].raw["extra"] == deep
-
-
-def test_numbers_beyond_every_reader_do_no_harm(world: World) -> None:
-    store = read(world, f'[{{"key": "a", "value": {"9" * 5000}}}, {{"key": "b", "value": 1e400}}]')
-    assert [entry.text for entry in store.entries] == ["null", "null"]
+    written = '{"a": {"value": 5}, "b": {"value": {"x":[1,\n2.50]}}, "c": {"value": null}, "d": {"value": ""}, "e": {}}'
+    store = read(world, written.replace("{}", '{"created": "2026"}'))
+    assert [entry.value for entry in store.entries] == [5, {"x": [1, 2.5]}, None, "", None]
+    assert [entry.text for entry in store.entries] == ["5", '{"x": [1, 2.50]}', "null", "", ""]
 
 
 def test_a_timestamp_stands_in_for_both_dates(world: World) -> None:
@@ -356,114 +398,3 @@ def test_any_json_is_read_with_exact_spans(value: Any, indent: Any) -> None:
         assert (written if entry.plain else written.get("value")) == entry.value
         assert text[entry.key_offset] == '"'
     assert sum(map(len, store.by_key.values())) == len(store.entries)
-
-
-# Where stores are found
-
-
-@pytest.fixture
-def bare(tmp_path: Path, world: World) -> World:
-    """A world whose project is no repository."""
-    (world.project / ".git").rmdir()
-    return world
-
-
-def found(world: World, place: Place | None = None) -> tuple[str | None, str | None, str | None]:
-    places = find_stores(place or world.place, world.env)
-    root = world.home.parent
-    return tuple(  # type: ignore[return-value]
-        path.relative_to(root).as_posix() if path is not None else None
-        for path in (places.project, places.global_, places.log)
-    )
-
-
-PROJECT_STORE, GLOBAL_STORE = "project/.nemp/memories.json", "home/.nemp/memories.json"
-PROJECT_LOG, GLOBAL_LOG = "project/.nemp/access.log", "home/.nemp/access.log"
-
-
-def test_the_nearest_store_above_is_the_projects(bare: World) -> None:
-    bare.write(PROJECT_STORE, "{}")
-    bare.write(GLOBAL_STORE, "{}")
-    (bare.project / "a" / "b").mkdir(parents=True)
-    assert found(bare, Place(bare.project / "a" / "b")) == (PROJECT_STORE, GLOBAL_STORE, PROJECT_LOG)
-    bare.write("project/a/.nemp/memories.json", "{}")
-    assert found(bare, Place(bare.project / "a" / "b"))[0] == "project/a/.nemp/memories.json"
-
-
-def test_without_any_store_only_the_log_of_the_home_is_named(world: World) -> None:
-    assert found(world) == (None, None, GLOBAL_LOG)
-
-
-def test_without_a_project_store_reads_are_logged_in_the_home(world: World) -> None:
-    world.write(GLOBAL_STORE, "{}")
-    (world.project / ".nemp").mkdir()
-    assert found(world) == (None, GLOBAL_STORE, GLOBAL_LOG)
-
-
-@pytest.mark.parametrize("mark", [".git", ".hg", ".jj"])
-@pytest.mark.parametrize("is_file", [True, False])
-def test_a_repository_root_ends_the_search_and_takes_part_in_it(bare: World, mark: str, is_file: bool) -> None:
-    bare.write(PROJECT_STORE, "{}")
-    inner = bare.project / "inner"
-    (inner / "deep").mkdir(parents=True)
-    (inner / mark).write_text("gitdir: elsewhere") if is_file else (inner / mark).mkdir()
-    assert found(bare, Place(inner / "deep"))[0] is None
-    bare.write("project/inner/.nemp/memories.json", "{}")
-    assert found(bare, Place(inner / "deep"))[0] == "project/inner/.nemp/memories.json"
-
-
-def test_a_workspace_folder_ends_the_search_and_takes_part_in_it(bare: World) -> None:
-    bare.write(PROJECT_STORE, "{}")
-    (bare.project / "w" / "notes").mkdir(parents=True)
-    place = Place(bare.project / "w" / "notes", bare.project / "w")
-    assert found(bare, place)[0] is None
-    assert found(bare, Place(place.folder, bare.project))[0] == PROJECT_STORE
-
-
-def test_a_note_outside_its_workspace_asks_the_workspace_alone(bare: World) -> None:
-    bare.write(PROJECT_STORE, "{}")
-    bare.write("elsewhere/.nemp/memories.json", "{}")
-    place = Place(bare.home.parent / "elsewhere" / "notes", bare.project)
-    assert found(bare, place)[0] == PROJECT_STORE
-
-
-def test_a_folder_that_does_not_exist_is_searched_like_any_other(bare: World) -> None:
-    bare.write(PROJECT_STORE, "{}")
-    assert found(bare, Place(bare.project / "new" / "note"))[0] == PROJECT_STORE
-
-
-def test_the_home_is_never_a_project_nor_what_lies_above_it(world: World) -> None:
-    world.write(GLOBAL_STORE, "{}")
-    world.write(".nemp/memories.json", "{}")
-    (world.home / "code" / "x").mkdir(parents=True)
-    for folder in (world.home, world.home / "code" / "x", world.home / ".nemp"):
-        assert found(world, Place(folder)) == (None, GLOBAL_STORE, GLOBAL_LOG)
-
-
-def test_a_project_folder_that_is_the_homes_by_a_link_is_the_global_store(world: World) -> None:
-    world.write(GLOBAL_STORE, "{}")
-    (world.project / ".nemp").symlink_to(world.home / ".nemp")
-    assert found(world) == (None, GLOBAL_STORE, GLOBAL_LOG)
-
-
-@pytest.mark.parametrize("hard", [True, False])
-def test_a_project_file_that_is_the_global_one_is_one_store(world: World, hard: bool) -> None:
-    store = world.write(GLOBAL_STORE, "{}")
-    (world.project / ".nemp").mkdir()
-    linked = world.project / ".nemp" / "memories.json"
-    linked.hardlink_to(store) if hard else linked.symlink_to(store)
-    assert found(world) == (PROJECT_STORE, None, PROJECT_LOG)
-
-
-def test_a_broken_store_is_still_the_projects(bare: World) -> None:
-    bare.write(".nemp/memories.json", "{}")
-    (bare.project / ".nemp").mkdir()
-    (bare.project / ".nemp" / "memories.json").symlink_to("nowhere")
-    assert found(bare)[0] == PROJECT_STORE
-
-
-def test_without_a_home_there_is_no_global_store(world: World) -> None:
-    homeless = replace(world, env=world.env._replace(home=None))
-    assert found(homeless) == (None, None, None)
-    world.write(PROJECT_STORE, "{}")
-    assert found(homeless) == (PROJECT_STORE, None, PROJECT_LOG)

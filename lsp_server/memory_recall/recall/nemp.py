@@ -15,8 +15,8 @@ from memory_recall.environment import Environment, Place
 from memory_recall.errors import UsageError
 from memory_recall.model import Problem, Standing
 from memory_recall.recall.nemp_tiers import Found, Hit, Match, find
-from memory_recall.stores.nemp import NempPlaces, NempStore, Source, find_stores, standings_of
-from memory_recall.stores.nemp_shapes import NempEntry
+from memory_recall.stores.nemp import NempPlaces, NempStore, Source, find_stores, no_store
+from memory_recall.stores.nemp_entry import NempEntry
 
 if TYPE_CHECKING:
     from memory_recall.recall.nemp_accounting import Goals, Reader
@@ -41,6 +41,7 @@ class NempQuery(NamedTuple):
 class NempMemory(NamedTuple):
     """One memory of an answer, with its figures after the read where `recorded`.
 
+    `text` is the value as text, its numbers as the store spells them; empty where the entry has no value.
     `line` and `column` (from 1) are where its key stands now. Fields that the store does not have are None.
     """
 
@@ -65,10 +66,11 @@ class NempMemory(NamedTuple):
     words: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The contract's object for one memory."""
+        """The contract's object for one memory. `text` is null for a value that is text already."""
         return {
             "key": self.key,
             "value": self.value,
+            "text": None if isinstance(self.value, str) else self.text,
             "source": self.source,
             "path": str(self.path),
             "line": self.line,
@@ -141,12 +143,14 @@ def recall(
 ) -> NempResult:
     """Answer from the stores that the place sees, and account for each memory returned.
 
-    Whatever is broken in a store, or keeps a read from being recorded, is a problem beside the answer. Raises
+    Whatever is broken in a store, or keeps a read from being recorded, and that there is no store at all, is a problem
+    beside the answer. Raises
     `UsageError` for an empty query or a limit out of range, and `Cancelled`, which leaves nothing recorded.
     """
     _check(request)
     places = find_stores(place, environment)
     stores = read_stores(places, shelf)
+    nowhere = () if stores else (no_store(place, environment),)
     found = find(request.query, stores, cancellation)
     hits = found.hits if found.match == "exact" else found.hits[: request.limit]
     if cancellation is not None:
@@ -164,7 +168,7 @@ def recall(
         memories=memories,
         shadowed=tuple(_shadowed(found)),
         omitted=len(found.hits) - len(hits),
-        problems=(*(problem for store in stores for problem in store.problems), *problems),
+        problems=(*nowhere, *(problem for store in stores for problem in store.problems), *problems),
     )
 
 
@@ -240,7 +244,7 @@ def _memory(hit: Hit, entry: NempEntry, there: tuple[int, int], *, recorded: boo
         tags=entry.tags,
         score=hit.score,
         recorded=recorded,
-        standings=standings_of(entry),
+        standings=hit.store.standings_of(entry),
         words=hit.words,
     )
 

@@ -19,7 +19,7 @@ from memory_recall.model import Problem
 from memory_recall.recall.nemp_edits import EntryChange, rewrite_entries, same_entry, vitality_changes
 from memory_recall.recall.nemp_vitality import after_read
 from memory_recall.stores.nemp import NempPlaces, NempStore
-from memory_recall.stores.nemp_shapes import NempEntry
+from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.dates import parse_moment, utc_seconds
 from memory_recall.text.json_spans import JsonError, root_span, value_at
 from memory_recall.text.positions import LineIndex
@@ -127,7 +127,7 @@ def _change(entry: NempEntry, moment: datetime, goals: Goals) -> EntryChange:
 
 
 def _nothing_recorded(store: NempStore, read: Sequence[NempEntry], cause: Problem) -> Accounted:
-    message = f"This read was not recorded. {cause.message}"
+    message = f"{cause.message} This read was not recorded."
     problem = Problem("not-recorded", message, cause.path or str(store.path), cause.line, cause.column)
     return Accounted((None,) * len(read), ((1, 1),) * len(read), (problem,))
 
@@ -135,7 +135,7 @@ def _nothing_recorded(store: NempStore, read: Sequence[NempEntry], cause: Proble
 def _vanished(store: NempStore, read: Sequence[NempEntry], entries: Sequence[NempEntry | None]) -> list[Problem]:
     path = str(store.path)
     return [
-        Problem("not-recorded", f'"{old.key}" has just been removed from {path}; its read was not recorded.', path)
+        Problem("not-recorded", f'"{old.key}" has just been removed; its read was not recorded.', path)
         for old, new in zip(read, entries, strict=True)
         if new is None
     ]
@@ -154,7 +154,7 @@ def _active_goals(cortex: Path) -> tuple[frozenset[str], Problem | None]:
         content, _ = value_at(text, root_span(text)[0])
     except JsonError as error:
         line, column = LineIndex(text).line_column(error.offset)
-        broken = Problem("not-json", f"{cortex} is not valid JSON: {error.message}.", str(cortex), line, column)
+        broken = Problem("not-json", f"This is not valid JSON: {error.message}.", str(cortex), line, column)
         return frozenset(), _without_goals(broken)
     return frozenset(_ids_of_active(content.get("goals") if isinstance(content, dict) else None)), None
 

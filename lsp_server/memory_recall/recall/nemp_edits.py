@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memory_recall.files.writing import NotWritten, rewrite
 from memory_recall.stores.nemp import NempStore, bytes_of, store_of_bytes
-from memory_recall.stores.nemp_shapes import NempEntry
+from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.json_edit import edit_object, replace_spans, wrap_as_object
 
 

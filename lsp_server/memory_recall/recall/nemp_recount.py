@@ -23,7 +23,7 @@ from memory_recall.recall.nemp_accounting import Goals
 from memory_recall.recall.nemp_edits import EntryChange, rewrite_entries, vitality_changes
 from memory_recall.recall.nemp_vitality import count_of, with_windows
 from memory_recall.stores.nemp import NempStore, Source, find_stores
-from memory_recall.stores.nemp_shapes import NempEntry
+from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.dates import parse_moment
 from memory_recall.text.positions import LineIndex
 from memory_recall.text.untrusted import for_log

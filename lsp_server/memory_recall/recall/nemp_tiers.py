@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.stores.nemp import NempStore
-from memory_recall.stores.nemp_shapes import NempEntry
+from memory_recall.stores.nemp_entry import NempEntry
 
 Match = Literal["exact", "partial", "value", "related", "none"]
 

@@ -13,8 +13,11 @@ from typing import Any
 
 from memory_recall.text.dates import days_between, parse_moment, utc_seconds
 
-_LARGEST_COUNT = 10**15
-"""Above this a counter is an accident; it is cut so that it stays an exact number for every reader of JSON."""
+_LARGEST_WEIGHED = 10**15
+"""More than this of anything weighs no more: a score ends at 100, and a double must hold the sum."""
+
+_MOST_BITS = 14_000
+"""Integers beyond this (4,214 digits) cannot be written any more, and count as infinity does: as 0."""
 
 _STATES = ((80, "thriving"), (50, "active"), (20, "fading"), (1, "dormant"))
 
@@ -41,21 +44,27 @@ def new_vitality() -> dict[str, Any]:
 def count_of(written: object) -> int | float:
     """The number that a counter stands for; 0 for null, booleans, negatives, not-a-number, infinity and prose.
 
-    A number in quotes counts as that number. Whole numbers come back as integers.
+    A number in quotes counts as that number. Whole numbers come back as integers, however large.
     """
     if isinstance(written, str):
-        try:
-            written = float(written) if written.isascii() and "_" not in written else None
-        except ValueError:
-            return 0
+        written = _number_in_quotes(written)
+    if isinstance(written, float) and math.isfinite(written) and written.is_integer():
+        written = int(written)
     if isinstance(written, bool) or not isinstance(written, int | float):
         return 0
-    if isinstance(written, float):
-        if not math.isfinite(written):
-            return 0
-        if written.is_integer():
-            written = int(written)
-    return min(max(0, written), _LARGEST_COUNT)
+    usable = math.isfinite(written) if isinstance(written, float) else written.bit_length() <= _MOST_BITS
+    return max(0, written) if usable else 0
+
+
+def _number_in_quotes(written: str) -> int | float | None:
+    if not written.isascii() or "_" in written:
+        return None
+    for number in (int, float):
+        try:
+            return number(written)
+        except ValueError:  # no such number; or an integer of more digits than Python converts
+            continue
+    return None
 
 
 def score_of(
@@ -72,7 +81,7 @@ def score_of(
     active goal − correction_events·10 − days_since_last_read·decay_rate, clamped to 0–100, then rounded half up
     (docs/contract.md, "nemp"). A ratio over nothing is 0, and so are the days since an unknown date.
     """
-    counter = {name: count_of(vitality.get(name)) for name in _COUNTED}
+    counter = {name: min(count_of(vitality.get(name)), _LARGEST_WEIGHED) for name in _COUNTED}
     weighed = (
         counter["reads_7d"] * 15
         + counter["reads_30d"] * 3

@@ -1,4 +1,4 @@
-"""nemp's stores on disk: which files they are from a given place, what they say, whether they still say it.
+"""nemp's stores on disk: what they say, and whether they still say it.
 
 Reading only: what a recall leaves behind is `recall/nemp_accounting.py`'s. The shapes of the JSON are
 `nemp_shapes.py`'s; this module adds the file around it: bytes, encoding, stamp, lines, problems.
@@ -7,16 +7,17 @@ Reading only: what a recall leaves behind is `recall/nemp_accounting.py`'s. The 
 from __future__ import annotations
 
 import codecs
-import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
-from memory_recall.environment import Environment, Place
 from memory_recall.files.reading import STORE_LIMIT, Stamp, Unreadable, is_unchanged, read_file, stamp_of
 from memory_recall.model import Memory, Problem, Provenance, Standing
-from memory_recall.stores.nemp_shapes import NempEntry, Oddity, Shape, StoreText, parse_store
+from memory_recall.stores.nemp_entry import NempEntry
+from memory_recall.stores.nemp_places import NempPlaces, find_stores, no_store, stands_at
+from memory_recall.stores.nemp_shapes import Oddity, Shape, StoreText, parse_store
+from memory_recall.stores.nemp_standings import standings_of, successors_in
 from memory_recall.text.positions import LineIndex
 
 if TYPE_CHECKING:
@@ -26,87 +27,24 @@ if TYPE_CHECKING:
 
 Source = Literal["project", "global"]
 
-_FOLDER = ".nemp"
-_STORE = "memories.json"
-_LOG = "access.log"
-_REPOSITORY_MARKS = (".git", ".hg", ".jj")
+__all__ = [
+    "NempEntry",
+    "NempPlaces",
+    "NempStore",
+    "Source",
+    "as_memory",
+    "bytes_of",
+    "find_stores",
+    "is_current",
+    "no_store",
+    "read_store",
+    "store_of_bytes",
+]
 
 _SHOWN_ODDITIES = 50
 """Oddities of one kind reported one by one; a file of 100,000 loose strings is one thing to mend, not 100,000."""
 
 _SHOWN_LINES = 10
-
-
-class NempPlaces(NamedTuple):
-    """The stores that a place sees, None where there is none, and the access log that its reads go to.
-
-    `log` is None where there is neither a project store nor a home. A store is named as soon as something stands at
-    its place, readable or not.
-    """
-
-    project: Path | None
-    global_: Path | None
-    log: Path | None
-
-
-def find_stores(place: Place, environment: Environment) -> NempPlaces:
-    """The project store nearest above the place, and the global one.
-
-    Upward from the folder, through the repository root and the workspace folder and no further; the home directory is
-    never a project. Where both names lead to one file, only one is returned: the global one where the very folder
-    `.nemp` is the home's, else the project's.
-    """
-    shared = environment.home / _FOLDER / _STORE if environment.home is not None else None
-    project = _nearest_store(place, environment)
-    if project is not None and shared is not None and _same(project.parent, shared.parent):
-        project = None
-    if shared is not None and (not _stands_at(shared) or (project is not None and _same(project, shared))):
-        shared = None
-    logging = project or (environment.home / _FOLDER / _STORE if environment.home is not None else None)
-    return NempPlaces(project, shared, logging.parent / _LOG if logging is not None else None)
-
-
-def _nearest_store(place: Place, environment: Environment) -> Path | None:
-    for folder in _searched_folders(place, environment):
-        store = folder / _FOLDER / _STORE
-        if _stands_at(store):
-            return store
-    return None
-
-
-def _searched_folders(place: Place, environment: Environment) -> Iterator[Path]:
-    start = Path(os.path.normpath(environment.cwd / place.folder))
-    boundary = Path(os.path.normpath(environment.cwd / place.boundary)) if place.boundary is not None else None
-    if boundary is not None and not any(_same(folder, boundary) for folder in (start, *start.parents)):
-        start = boundary  # a note outside its own workspace: the workspace alone is asked
-    for folder in (start, *start.parents):
-        if environment.home is not None and _same(folder, environment.home):
-            return
-        yield folder
-        if boundary is not None and _same(folder, boundary):
-            return
-        if any(_stands_at(folder / mark) for mark in _REPOSITORY_MARKS):
-            return
-
-
-def _same(left: Path, right: Path) -> bool:
-    if left == right:
-        return True
-    try:
-        return left.samefile(right)
-    except (OSError, ValueError):
-        return False
-
-
-def _stands_at(path: Path) -> bool:
-    """Whether something has that name, be it a broken link or a thing that may not be looked at."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return False
-    except OSError:
-        return True
-    return True
 
 
 class NempStore:
@@ -165,6 +103,14 @@ class NempStore:
         """Line and column, from 1, of the string that is the entry's key."""
         return self.lines.line_column(entry.key_offset)
 
+    def standings_of(self, entry: NempEntry) -> tuple[Standing, ...]:
+        """Why an entry of this store may no longer hold; empty for one that does."""
+        return standings_of(entry, self._successors)
+
+    @cached_property
+    def _successors(self) -> Mapping[str, Sequence[str]]:
+        return successors_in(self.content)
+
     @cached_property
     def documents(self) -> Sequence[Document]:
         """What ranking sees of each entry, in the order of `entries`."""
@@ -196,11 +142,20 @@ class NempStore:
             return
         for key, entries in self.content.by_key.items():
             if len(entries) > 1:
-                lines = [str(self.place_of(entry)[0]) for entry in entries[:_SHOWN_LINES]]
-                more = len(entries) - len(lines)
-                named = f"{', '.join(lines)} and {more} more" if more else f"{', '.join(lines[:-1])} and {lines[-1]}"
-                message = f'{len(entries)} memories have the key "{key}" (lines {named}); rename or remove all but one.'
+                lines = [self.place_of(entry)[0] for entry in entries[:_SHOWN_LINES]]
+                where = _named_lines(lines, len(entries) - len(lines))
+                message = f'{len(entries)} memories have the key "{key}" ({where}); rename or remove all but one.'
                 yield Oddity("duplicate-key", message, entries[1].key_offset)
+
+
+def _named_lines(lines: Sequence[int], more: int) -> str:
+    """`lines 2, 4 and 7`, `twice on line 1`; `more` is how many memories stand on further lines."""
+    distinct = [str(line) for line in dict.fromkeys(lines)]
+    if more:
+        return f"line{'s' if len(distinct) > 1 else ''} {', '.join(distinct)} and {more} more"
+    if len(distinct) == 1:
+        return f"{'twice' if len(lines) == 2 else f'{len(lines)} times'} on line {distinct[0]}"
+    return f"lines {', '.join(distinct[:-1])} and {distinct[-1]}"
 
 
 def read_store(path: Path, source: Source, *, limit: int = STORE_LIMIT) -> NempStore:
@@ -213,10 +168,12 @@ def read_store(path: Path, source: Source, *, limit: int = STORE_LIMIT) -> NempS
     except Unreadable as unreadable:
         failure = unreadable.problem
         nothing = StoreText("", "absent" if unreadable.missing else "broken", (), {}, ())
-        if unreadable.missing and _stands_at(path):
+        if unreadable.missing and stands_at(path):
             failure = Problem("dangling-link", f"{path} is a link to nothing; mend or remove it.", str(path))
         elif unreadable.missing:
             return NempStore(path, source, nothing, None)
+        if failure.code == "too-large":
+            failure = _too_large(path, limit)
         return NempStore(path, source, nothing, stamp_of(path), failure=failure)
     return store_of_bytes(path, source, file.data, file.stamp)
 
@@ -239,6 +196,14 @@ def store_of_bytes(path: Path, source: Source, data: bytes, stamp: Stamp | None)
 def bytes_of(store: NempStore, text: str) -> bytes:
     """The bytes of a file that keeps the store's encoding and byte order mark and says `text`."""
     return (codecs.BOM_UTF8 if store.has_mark else b"") + text.encode("utf-8")
+
+
+def _too_large(path: Path, limit: int) -> Problem:
+    stamp = stamp_of(path)
+    size = f"is {stamp.size:,} bytes large" if stamp is not None and stamp.size > limit else "grew too large"
+    remedy = f"no more than {limit:,} bytes of a store are read. Move what is no memory into other files."
+    message = f"{path} {size}; {remedy}"
+    return Problem("too-large", message, str(path))
 
 
 def _not_utf8(path: Path, content: bytes, offset: int) -> Problem:
@@ -276,34 +241,9 @@ def as_memory(store: NempStore, entry: NempEntry) -> Memory:
             confidence=_confidence(entry.confidence),
         ),
         tags=entry.tags,
-        standings=standings_of(entry),
+        standings=store.standings_of(entry),
         fields=entry.raw,
     )
-
-
-def standings_of(entry: NempEntry) -> tuple[Standing, ...]:
-    """Why a memory may no longer hold, by its own links and vitality."""
-    links: Mapping[str, Any] = entry.links if isinstance(entry.links, dict) else {}
-    standings = []
-    successors = _names(links.get("superseded_by"))
-    if successors:
-        message = f"It is superseded by {_quoted(successors)}."
-        standings.append(Standing("superseded", message, successors[0]))
-    conflicts = _names(links.get("conflicts"))
-    if conflicts:
-        standings.append(Standing("conflicting", f"It conflicts with {_quoted(conflicts)}."))
-    if isinstance(entry.vitality, dict) and entry.vitality.get("state") == "extinct":
-        standings.append(Standing("extinct", "Its vitality has run out (extinct): nobody has used it for long."))
-    return tuple(standings)
-
-
-def _names(written: object) -> list[str]:
-    listed = written if isinstance(written, list) else [written]
-    return [name for name in listed if isinstance(name, str) and name]
-
-
-def _quoted(names: list[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
 
 
 def _confidence(written: object) -> float | str | None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.json_spans import (
     WHITESPACE,
     JsonError,
@@ -20,7 +21,7 @@ from memory_recall.text.json_spans import (
     value_at,
     value_start,
 )
-from memory_recall.text.json_values import as_text
+from memory_recall.text.json_written import is_sayable, sayable
 
 Shape = Literal["wrapper", "wrapped map", "map", "list", "empty", "broken", "absent"]
 """`wrapper`: `{"memories": [entry]}` · `wrapped map`: `{"memories": {key: entry}}` · `map`: `{key: entry or value}` ·
@@ -30,14 +31,15 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 _END_OF_ROOT = re.compile(r"[ \t\r\n]*\}[ \t\r\n]*")
-_DEEPEST = 100
-"""Values nested deeper are shown as their JSON text: whoever prints them again must not run out of stack."""
 
 _ENTRY_FIELDS = frozenset(
     ("key", "created", "updated", "timestamp", "agent_id", "confidence", "vitality", "links", "projectPath",
      "accessCount", "lastAccessed")
 )  # fmt: skip
 """Members that make an object without a `value` an entry nevertheless. Words that any value may use are left out."""
+
+_AROUND = frozenset(("version", "metadata"))
+"""Members that stand beside `memories` in a wrapper."""
 
 
 class Oddity(NamedTuple):
@@ -46,104 +48,6 @@ class Oddity(NamedTuple):
     code: str
     message: str
     offset: int
-
-
-class NempEntry:
-    """One memory in a store's text. There may be 100,000: what few askers need is found when it is asked for.
-
-    `start` and `end` span the entry's value in the text. A `plain` entry is a bare value in a map: it has no fields.
-    """
-
-    __slots__ = ("_key_start", "_raw", "_text", "end", "key", "plain", "start", "tags", "value")
-
-    def __init__(
-        self,
-        text: str,
-        key: str,
-        value: Any,
-        span: tuple[int, int],
-        *,
-        tags: tuple[str, ...] = (),
-        key_start: int = -1,
-        plain: bool = False,
-    ) -> None:
-        self._text = text
-        self._raw: dict[str, Any] | None = None
-        self._key_start = key_start
-        self.key = key
-        self.value = value
-        self.tags = tags
-        self.start, self.end = span
-        self.plain = plain
-
-    def moved(self, text: str, start: int, end: int) -> NempEntry:
-        """The entry in a text in which its value, an object by now, spans other offsets; its name moved with it."""
-        key_start = self._key_start if self._key_start < 0 else self._key_start + start - self.start
-        return NempEntry(text, self.key, self.value, (start, end), tags=self.tags, key_start=key_start)
-
-    def __repr__(self) -> str:
-        return f"NempEntry({self.key!r}, {self.start}:{self.end})"
-
-    @property
-    def raw(self) -> Mapping[str, Any]:
-        """The entry as its store holds it, unknown fields included; a plain entry as `{"value": value}`."""
-        if self._raw is None:
-            if self.plain:
-                self._raw = {"value": self.value}
-            else:
-                self._raw = {
-                    member.key: _printable(member.value, self._text, member.value_start, member.value_end)
-                    for member in members(self._text, self.start)
-                }
-        return self._raw
-
-    @property
-    def key_offset(self) -> int:
-        """Where the key's string begins in the text: the map key, or in a list the value of the member `key`."""
-        if self._key_start >= 0:
-            return self._key_start
-        found = [member.value_start for member in members(self._text, self.start) if member.key == "key"]
-        return found[-1] if found else self.start
-
-    @property
-    def text(self) -> str:
-        """The value as text: a string as it is, anything else as JSON."""
-        return as_text(self.value)
-
-    @property
-    def agent_id(self) -> str | None:
-        """Who wrote it."""
-        return _text_or_none(self.raw.get("agent_id"))
-
-    @property
-    def created(self) -> str | None:
-        """When it was first written, as its writer spelt it; `timestamp` stands in where `created` is missing."""
-        return _text_or_none(self.raw.get("created")) or _text_or_none(self.raw.get("timestamp"))
-
-    @property
-    def updated(self) -> str | None:
-        """When its value last changed, as its writer spelt it; a lone `timestamp` stands in."""
-        return _text_or_none(self.raw.get("updated")) or _text_or_none(self.raw.get("timestamp"))
-
-    @property
-    def type(self) -> Any:
-        """The kind of memory (`fact`, `rule`, ...), or None."""
-        return self.raw.get("type")
-
-    @property
-    def confidence(self) -> Any:
-        """The member `confidence` as it stands: normally `{score, source, reason}`."""
-        return self.raw.get("confidence")
-
-    @property
-    def vitality(self) -> Any:
-        """The member `vitality` as it stands: normally an object of counters."""
-        return self.raw.get("vitality")
-
-    @property
-    def links(self) -> Any:
-        """The member `links` as it stands: normally `{goals, conflicts, supersedes, superseded_by, causal}`."""
-        return self.raw.get("links")
 
 
 class StoreText(NamedTuple):
@@ -175,11 +79,11 @@ def parse_store(text: str) -> StoreText:
 
 
 class _Listed(NamedTuple):
-    """A list of entries, read item by item: `end` is the offset of its closing bracket."""
+    """Entries that were read item by item; of a list, `end` is the offset of its closing bracket."""
 
     entries: list[NempEntry]
     oddities: list[Oddity]
-    end: int
+    end: int = -1
 
 
 def _entries(text: str, oddities: list[Oddity]) -> tuple[Shape, Iterable[NempEntry]]:
@@ -197,26 +101,54 @@ def _entries(text: str, oddities: list[Oddity]) -> tuple[Shape, Iterable[NempEnt
 
 
 def _object_entries(text: str, start: int, oddities: list[Oddity]) -> tuple[Shape, Iterable[NempEntry]]:
-    """Tell the wrappers from a map: only the member `memories` decides, and it may itself be a key of a map."""
-    root = list(_root_members(text, start))
-    wrapping = [member for member in root if member.key == "memories"]
+    """Tell the wrappers from a map: only the member `memories` decides, and it may itself be a key of a map.
+
+    Without it, an object of nothing but `version` and `metadata` is a wrapper that nothing was put into yet.
+    """
+    wrapping: list[Member] = []
+    first: list[Member] = []
+    beside = _Listed([], [])  # the entries, if this is a map; so the parsed values of all of them need not be kept
+    for member in _root_members(text, start):
+        if member.key == "memories":
+            wrapping.append(member)
+        if len(first) <= len(_AROUND):
+            first.append(member)
+        if member.key != "memories" or not _wraps(member.value):
+            _add_map_entry(beside, text, member)
     inner = wrapping[-1] if wrapping else None
-    if inner is None or isinstance(inner.value, str | int | float) or _is_entry_object(inner.value):
-        return "map", _map_entries(text, root, oddities)
+    if inner is None and _is_empty_wrapper(first):
+        return "wrapper", ()
+    if inner is None or not _wraps(inner.value):
+        if any(_wraps(member.value) for member in wrapping):  # overruled, and so a value like the others of the map
+            beside = _read_map(members(text, start), text)
+        oddities += beside.oddities
+        return "map", beside.entries
     for overruled in wrapping[:-1]:
         message = 'Another "memories" follows in the same object and overrules this one, so its entries are not read.'
         oddities.append(Oddity("duplicate-member", message, overruled.key_start))
-    for member in root:
-        if member.key != "memories" and isinstance(member.value, dict) and "value" in member.value:
-            message = f'The entry "{member.key}" stands beside "memories" and is not read; move it into "memories".'
-            oddities.append(Oddity("stray-entry", message, member.key_start))
+    for entry in beside.entries:
+        if not entry.plain and "value" in entry.raw:
+            message = f'The entry "{entry.key}" stands beside "memories" and is not read; move it into "memories".'
+            oddities.append(Oddity("stray-entry", message, entry.key_offset))
     if isinstance(inner.value, _Listed):
         oddities += inner.value.oddities
         return "wrapper", inner.value.entries
     if isinstance(inner.value, dict):
-        return "wrapped map", _map_entries(text, members(text, inner.value_start), oddities)
+        below = _read_map(members(text, inner.value_start), text)
+        oddities += below.oddities
+        return "wrapped map", below.entries
     oddities.append(Oddity("no-memories", '"memories" is null; a list belongs there.', inner.value_start))
     return "wrapper", ()
+
+
+def _is_empty_wrapper(root: list[Member]) -> bool:
+    """Whether these are members that stand around memories, where there are none; `root` may end early."""
+    return 0 < len(root) <= len(_AROUND) and all(
+        member.key in _AROUND
+        and isinstance(member.value, dict) == (member.key == "metadata")
+        and not (isinstance(member.value, dict) and "value" in member.value)
+        for member in root
+    )
 
 
 def _root_members(text: str, start: int) -> Iterator[Member]:
@@ -246,6 +178,11 @@ def _root_members(text: str, start: int) -> Iterator[Member]:
         raise JsonError("a comma or } is missing", position)
 
 
+def _wraps(memories: object) -> bool:
+    """Whether the value of the member `memories` holds memories, and is not one itself."""
+    return not isinstance(memories, str | int | float) and not _is_entry_object(memories)
+
+
 def _is_entry_object(value: object) -> bool:
     """Whether an object is a memory rather than a map of memories, by its own members."""
     names = ("value", "created", "updated", "agent_id")
@@ -271,18 +208,25 @@ def _read_list(text: str, start: int, *, whole: bool = False) -> _Listed:
     return _Listed(entries, oddities, text.index("]", end))
 
 
-def _map_entries(text: str, found: Iterable[Member], oddities: list[Oddity]) -> Iterator[NempEntry]:
-    for map_key, key_start, start, end, value in found:
-        own = value.get("key") if isinstance(value, dict) else None
-        key = own if isinstance(own, str) and own else map_key
-        if not key:
-            message = "This entry has an empty key and cannot be recalled; give it one."
-            oddities.append(Oddity("no-key", message, key_start))
-        elif isinstance(value, dict) and ("value" in value or not _ENTRY_FIELDS.isdisjoint(value)):
-            yield _entry(text, key, value, (start, end), key_start=key_start, oddities=oddities)
-        else:
-            shown = _printable(value, text, start, end)
-            yield NempEntry(text, key, shown, (start, end), key_start=key_start, plain=True)
+def _read_map(found: Iterable[Member], text: str) -> _Listed:
+    read = _Listed([], [])
+    for member in found:
+        _add_map_entry(read, text, member)
+    return read
+
+
+def _add_map_entry(read: _Listed, text: str, member: Member) -> None:
+    map_key, key_start, start, end, value = member
+    own = value.get("key") if isinstance(value, dict) else None
+    key = own if isinstance(own, str) and own else map_key
+    if not key:
+        message = "This entry has an empty key and cannot be recalled; give it one."
+        read.oddities.append(Oddity("no-key", message, key_start))
+    elif isinstance(value, dict) and ("value" in value or not _ENTRY_FIELDS.isdisjoint(value)):
+        read.entries.append(_entry(text, key, value, (start, end), key_start=key_start, oddities=read.oddities))
+    else:
+        shown = value if isinstance(value, str) else sayable(value, text, start, end)
+        read.entries.append(NempEntry(text, key, shown, (start, end), key_start=key_start, plain=True))
 
 
 def _entry(
@@ -297,9 +241,9 @@ def _entry(
     value = fields.get("value")
     if value is None and "value" not in fields:
         oddities.append(Oddity("no-value", f'The memory "{key}" has no "value".', span[0]))
-    elif isinstance(value, dict | list) and not _is_shallow(value):
+    elif not is_sayable(value):
         written = [member for member in members(text, span[0]) if member.key == "value"][-1]
-        value = text[written.value_start : written.value_end]
+        value = sayable(value, text, written.value_start, written.value_end)
     tags = fields.get("tags")
     if tags:
         listed = tags if isinstance(tags, list) else [tags]
@@ -315,25 +259,3 @@ def _by_key(entries: tuple[NempEntry, ...]) -> dict[str, tuple[NempEntry, ...]]:
     for entry in entries:
         grouped.setdefault(entry.key, []).append(entry)
     return {key: tuple(group) for key, group in grouped.items()}
-
-
-def _printable(value: Any, text: str, start: int, end: int) -> Any:
-    return value if _is_shallow(value) else text[start:end]
-
-
-def _is_shallow(value: Any) -> bool:
-    if not isinstance(value, dict | list):
-        return True
-    level = [value]
-    for _ in range(_DEEPEST):
-        below = (item.values() if isinstance(item, dict) else item for item in level)
-        level = [item for items in below for item in items if isinstance(item, dict | list)]
-        if not level:
-            return True
-    return False
-
-
-def _text_or_none(value: object) -> str | None:
-    if value is None or isinstance(value, bool | dict | list):
-        return None
-    return as_text(value) or None

@@ -1,0 +1,133 @@
+"""One memory in the text of a nemp store: what it says, and exactly where it stands.
+
+Knows JSON text and the fields of a memory; not how a store holds its entries (`nemp_shapes.py`), no path and no disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memory_recall.text.json_spans import members
+from memory_recall.text.json_values import as_text
+from memory_recall.text.json_written import as_written, sayable
+
+
+class NempEntry:
+    """One memory in a store's text. There may be 100,000: what few askers need is found when it is asked for.
+
+    `start` and `end` span the entry's value in the text. A `plain` entry is a bare value in a map: it has no fields.
+    """
+
+    __slots__ = ("_key_start", "_raw", "_text", "end", "key", "plain", "start", "tags", "value")
+
+    def __init__(
+        self,
+        text: str,
+        key: str,
+        value: Any,
+        span: tuple[int, int],
+        *,
+        tags: tuple[str, ...] = (),
+        key_start: int = -1,
+        plain: bool = False,
+    ) -> None:
+        self._text = text
+        self._raw: dict[str, Any] | None = None
+        self._key_start = key_start
+        self.key = key
+        self.value = value
+        self.tags = tags
+        self.start, self.end = span
+        self.plain = plain
+
+    def moved(self, text: str, start: int, end: int) -> NempEntry:
+        """The entry in a text in which its value, an object by now, spans other offsets; its name moved with it."""
+        key_start = self._key_start if self._key_start < 0 else self._key_start + start - self.start
+        return NempEntry(text, self.key, self.value, (start, end), tags=self.tags, key_start=key_start)
+
+    def __repr__(self) -> str:
+        return f"NempEntry({self.key!r}, {self.start}:{self.end})"
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """The entry as its store holds it, unknown fields included; a plain entry as `{"value": value}`."""
+        if self._raw is None:
+            if self.plain:
+                self._raw = {"value": self.value}
+            else:
+                self._raw = {
+                    member.key: sayable(member.value, self._text, member.value_start, member.value_end)
+                    for member in members(self._text, self.start)
+                }
+        return self._raw
+
+    @property
+    def key_offset(self) -> int:
+        """Where the key's string begins in the text: the map key, or in a list the value of the member `key`."""
+        if self._key_start >= 0:
+            return self._key_start
+        span = self._span_of("key")
+        return span[0] if span is not None else self.start
+
+    def _span_of(self, name: str) -> tuple[int, int] | None:
+        """Where the value of a member stands; of several of one name the last, which parsers keep."""
+        spans = [
+            (member.value_start, member.value_end) for member in members(self._text, self.start) if member.key == name
+        ]
+        return spans[-1] if spans else None
+
+    @property
+    def text(self) -> str:
+        """The value as text: a string as it is, anything else as JSON, its numbers as they are written.
+
+        Empty where the entry has no value at all.
+        """
+        value = self.value
+        if isinstance(value, str):
+            return value
+        if isinstance(value, bool) or (isinstance(value, int) and value):  # these have one spelling
+            return as_text(value)
+        span = (self.start, self.end) if self.plain else self._span_of("value")
+        return as_written(self._text, *span) if span is not None else ""
+
+    @property
+    def agent_id(self) -> str | None:
+        """Who wrote it."""
+        return _text_or_none(self.raw.get("agent_id"))
+
+    @property
+    def created(self) -> str | None:
+        """When it was first written, as its writer spelt it; `timestamp` stands in where `created` is missing."""
+        return _text_or_none(self.raw.get("created")) or _text_or_none(self.raw.get("timestamp"))
+
+    @property
+    def updated(self) -> str | None:
+        """When its value last changed, as its writer spelt it; a lone `timestamp` stands in."""
+        return _text_or_none(self.raw.get("updated")) or _text_or_none(self.raw.get("timestamp"))
+
+    @property
+    def type(self) -> Any:
+        """The kind of memory (`fact`, `rule`, ...), or None."""
+        return self.raw.get("type")
+
+    @property
+    def confidence(self) -> Any:
+        """The member `confidence` as it stands: normally `{score, source, reason}`."""
+        return self.raw.get("confidence")
+
+    @property
+    def vitality(self) -> Any:
+        """The member `vitality` as it stands: normally an object of counters."""
+        return self.raw.get("vitality")
+
+    @property
+    def links(self) -> Any:
+        """The member `links` as it stands: normally `{goals, conflicts, supersedes, superseded_by, causal}`."""
+        return self.raw.get("links")
+
+
+def _text_or_none(value: object) -> str | None:
+    if value is None or isinstance(value, bool | dict | list):
+        return None
+    return as_text(value) or None

@@ -1,0 +1,129 @@
+"""Which nemp stores a place sees: the search upward for the project's, the home's, and the log that reads go to.
+
+Looks at names and owners only; what is in the files is `nemp.py`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_recall.environment import Environment, Place
+from memory_recall.model import Problem
+
+_FOLDER = ".nemp"
+_STORE = "memories.json"
+_LOG = "access.log"
+_REPOSITORY_MARKS = (".git", ".hg", ".jj")
+
+
+class NempPlaces(NamedTuple):
+    """The stores that a place sees, None where there is none, and the access log that its reads go to.
+
+    `log` is None where there is neither a project store nor a home. A store is named as soon as something stands at
+    its place, readable or not.
+    """
+
+    project: Path | None
+    global_: Path | None
+    log: Path | None
+
+
+def find_stores(place: Place, environment: Environment) -> NempPlaces:
+    """The project store nearest above the place, and the global one.
+
+    Upward from the folder, through the repository root and the workspace folder and no further; the home directory is
+    never a project. Outside of a workspace folder, nothing that another user may have put there is one either: the
+    search ends below a folder whose owner is not that of the first, and passes over a `.nemp` that is somebody else's
+    in a folder where everybody may write. Where both names lead to one file, only one is returned: the global one
+    where the very folder `.nemp` is the home's, else the project's.
+    """
+    shared = environment.home / _FOLDER / _STORE if environment.home is not None else None
+    project = _nearest_store(place, environment)
+    if project is not None and shared is not None and _same(project.parent, shared.parent):
+        project = None
+    if shared is not None and (not stands_at(shared) or (project is not None and _same(project, shared))):
+        shared = None
+    logging = project or (environment.home / _FOLDER / _STORE if environment.home is not None else None)
+    return NempPlaces(project, shared, logging.parent / _LOG if logging is not None else None)
+
+
+def no_store(place: Place, environment: Environment) -> Problem:
+    """The problem of a place that sees no store: which places were looked at."""
+    looked_at = list(_searched_folders(place, environment))
+    sought = Path(_FOLDER, _STORE)
+    nowhere = []
+    if looked_at:
+        upward = f" or a folder above it, up to {looked_at[-1]}" if len(looked_at) > 1 else ""
+        nowhere.append(f"{sought} in {looked_at[0]}{upward}")
+    if environment.home is not None:
+        nowhere.append(f"{environment.home / sought}")
+    message = f"There is no nemp store here: no {', and no '.join(nowhere) or 'home directory'}. "
+    return Problem("no-store", message + "Ask from inside the project, or save a memory with nemp first.")
+
+
+def _nearest_store(place: Place, environment: Environment) -> Path | None:
+    for folder in _searched_folders(place, environment):
+        store = folder / _FOLDER / _STORE
+        if stands_at(store):
+            return store
+    return None
+
+
+def _searched_folders(place: Place, environment: Environment) -> Iterator[Path]:
+    start = Path(os.path.normpath(environment.cwd / place.folder))
+    boundary = Path(os.path.normpath(environment.cwd / place.boundary)) if place.boundary is not None else None
+    if boundary is not None and not any(_same(folder, boundary) for folder in (start, *start.parents)):
+        start = boundary  # a note outside its own workspace: the workspace alone is asked
+    owner: int | None = None
+    for folder in (start, *start.parents):
+        if environment.home is not None and _same(folder, environment.home):
+            return
+        status = _status(folder) if boundary is None else None  # a workspace folder was opened by its user: no doubts
+        if status is not None:
+            owner = status.st_uid if owner is None else owner
+            if status.st_uid != owner:
+                return
+            if folder is not start and _is_planted(folder, status):
+                continue
+        yield folder
+        if boundary is not None and _same(folder, boundary):
+            return
+        if any(stands_at(folder / mark) for mark in _REPOSITORY_MARKS):
+            return
+
+
+def _is_planted(folder: Path, status: os.stat_result) -> bool:
+    """Whether everybody may write to a folder, and somebody else than its owner has put a `.nemp` there."""
+    planted = _status(folder / _FOLDER) if status.st_mode & stat.S_IWOTH else None
+    return planted is not None and planted.st_uid != status.st_uid
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _same(left: Path, right: Path) -> bool:
+    if left == right:
+        return True
+    try:
+        return left.samefile(right)
+    except (OSError, ValueError):
+        return False
+
+
+def stands_at(path: Path) -> bool:
+    """Whether something has that name, be it a broken link or a thing that may not be looked at."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True

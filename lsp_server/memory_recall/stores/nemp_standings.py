@@ -1,0 +1,59 @@
+"""Whether a nemp memory still holds, and if not, why: what replaced it, what contradicts it, that nobody uses it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from memory_recall.model import Standing
+from memory_recall.stores.nemp_entry import NempEntry
+from memory_recall.stores.nemp_shapes import StoreText
+
+_NAMES_ANOTHER = re.compile(r'"supersedes"[ \t\r\n]*:[ \t\r\n]*(?:"|\[[ \t\r\n]*")')
+
+
+def successors_in(content: StoreText) -> Mapping[str, Sequence[str]]:
+    """The keys that `links.supersedes` of some memory names, each with the keys of those that name it.
+
+    The text is searched for such links first, because next to no memory has one, and finding the links of all 100,000
+    would take a second.
+    """
+    found: dict[str, list[str]] = {}
+    starts: list[int] = []
+    for match in _NAMES_ANOTHER.finditer(content.text):
+        starts = starts or [entry.start for entry in content.entries]
+        number = bisect_right(starts, match.start()) - 1
+        entry = content.entries[number] if number >= 0 else None
+        if entry is None or match.start() >= entry.end:
+            continue
+        for older in _linked(entry, "supersedes"):
+            newer = found.setdefault(older, [])
+            if entry.key != older and entry.key not in newer:
+                newer.append(entry.key)
+    return found
+
+
+def standings_of(entry: NempEntry, succeeding: Mapping[str, Sequence[str]]) -> tuple[Standing, ...]:
+    """Why a memory may no longer hold: by its own links and vitality, and by what others say that they supersede."""
+    standings = []
+    successors = list(dict.fromkeys((*_linked(entry, "superseded_by"), *succeeding.get(entry.key, ()))))
+    if successors:
+        message = f"It is superseded by {_quoted(successors)}."
+        standings.append(Standing("superseded", message, successors[0]))
+    conflicts = _linked(entry, "conflicts")
+    if conflicts:
+        standings.append(Standing("conflicting", f"It conflicts with {_quoted(conflicts)}."))
+    if isinstance(entry.vitality, dict) and entry.vitality.get("state") == "extinct":
+        standings.append(Standing("extinct", "Its vitality has run out (extinct): nobody has used it for long."))
+    return tuple(standings)
+
+
+def _linked(entry: NempEntry, name: str) -> list[str]:
+    written = entry.links.get(name) if isinstance(entry.links, dict) else None
+    listed = written if isinstance(written, list) else [written]
+    return [name for name in listed if isinstance(name, str) and name]
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
