@@ -119,12 +119,121 @@ def test_a_missing_attestation_leaves_the_claim_unverified(coven: Coven) -> None
     assert codes(claim_of(coven)) == ["attestation-missing"]
 
 
-def test_an_attestation_that_is_no_file_is_missing(coven: Coven) -> None:
+@pytest.mark.parametrize("instead", ["pipe", "directory", "too-large", "loop"])
+def test_an_attestation_that_cannot_be_read_is_not_a_missing_one(coven: Coven, instead: str) -> None:
     coven.claim(A, TEXT)
     path = coven.root / "attestations" / f"{ATTESTATION}.md"
     path.unlink()
-    os.mkfifo(path)
+    put_instead(path, instead)
+    (finding,) = claim_of(coven).findings
+    assert finding.code == "attestation-unreadable"
+    assert finding.problem is not None
+    assert (finding.problem.code, finding.problem.path) == ("attestation-unreadable", str(path))
+
+
+def put_instead(path: Path, kind: str) -> None:
+    """Something at a path that is no file to read."""
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "directory":
+        path.mkdir()
+    elif kind == "loop":
+        path.symlink_to(path)
+    elif kind == "too-large":
+        with open(path, "wb") as file:
+            file.truncate(20 * 1024 * 1024)
+    else:
+        assert kind == "nothing"
+
+
+@pytest.mark.parametrize(
+    "content", ["", "\n", "---\n---\n", "Seen by moss.\n", "[attester]\n", "---\nattester:\n---\nSeen.\n", "\x00\x01"]
+)
+def test_a_file_that_attests_nothing_is_no_attestation(coven: Coven, content: str) -> None:
+    coven.claim(A, TEXT)
+    coven.put(f"attestations/{ATTESTATION}.md", content)
+    assert codes(claim_of(coven)) == ["attestation-unreadable"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["attester: moss\n", "---\nattestation_type: self\n---\n", "---\nattester: moss\ncontext: a: b: c\n---\nSeen.\n"],
+)
+def test_an_attestation_that_says_who_or_how_counts(coven: Coven, content: str) -> None:
+    coven.claim(A, TEXT)
+    coven.put(f"attestations/{ATTESTATION}.md", content)
+    assert claim_of(coven).verified
+
+
+@pytest.mark.parametrize("named", ["manifest.jsonl", "./manifest.jsonl", f"snapshots/{A}.md", "link.md"])
+def test_a_claim_cannot_attest_itself(coven: Coven, named: str) -> None:
+    path = coven.claim(A, TEXT, frontmatter={"attested_via": named, "attester": "sage"})
+    (coven.root / "link.md").symlink_to(path)
     assert codes(claim_of(coven)) == ["attestation-missing"]
+
+
+def test_an_attester_of_its_own_text_does_not_outdo_the_manifests(coven: Coven) -> None:
+    coven.claim(A, TEXT, frontmatter={"attested_by": "mallory"})
+    claim = claim_of(coven)
+    memory = as_memory(claim)
+    assert (claim.verified, claim.attested_by) == (True, "sage")
+    assert [standing.code for standing in memory.standings] == ["conflicting"]
+    assert "mallory" in memory.standings[0].message
+
+
+@pytest.mark.parametrize("scope", ["private", "[coven]", "Coven"])
+def test_a_text_of_another_scope_is_no_claim_of_the_coven(coven: Coven, scope: str) -> None:
+    coven.claim(A, TEXT, frontmatter={"scope": scope})
+    assert codes(claim_of(coven)) == ["scope-not-coven"]
+
+
+@pytest.mark.parametrize("scope", [None, "", "coven", "'coven'", "null"])
+def test_a_text_without_a_scope_is_one(coven: Coven, scope: str | None) -> None:
+    coven.claim(A, TEXT, frontmatter={"scope": scope})
+    assert claim_of(coven).verified
+
+
+@pytest.mark.parametrize("instead", ["pipe", "directory", "too-large", "loop"])
+@pytest.mark.parametrize("where", [None, f"memory/{A.lower()}.md"])
+def test_a_snapshot_that_cannot_be_read_is_not_a_missing_one(coven: Coven, instead: str, where: str | None) -> None:
+    path = coven.claim(A, TEXT, where=where)
+    path.unlink()
+    put_instead(path, instead)
+    finding = claim_of(coven).findings[0]
+    assert finding.code == "snapshot-unreadable"
+    assert finding.problem is not None
+    assert (finding.problem.code, finding.problem.path) == ("snapshot-unreadable", str(path))
+
+
+def test_a_missing_snapshot_is_a_problem_at_its_line(coven: Coven) -> None:
+    coven.lines.append(b"broken")
+    coven.claim(A, TEXT).unlink()
+    finding = claim_of(coven).findings[0]
+    assert finding.problem is not None
+    assert (finding.code, finding.problem.code, finding.problem.line) == ("snapshot-missing", "snapshot-missing", 2)
+
+
+def test_an_unreadable_snapshot_is_no_matter_where_an_intact_one_is_found(coven: Coven) -> None:
+    coven.claim(A, TEXT, where="kept/a.md")
+    (coven.root / "snapshots").mkdir()
+    os.mkfifo(coven.root / "snapshots" / f"{A}.md")
+    assert claim_of(coven).verified
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_linked_directory_of_snapshots_must_stay_in_the_store(coven: Coven, tmp_path: Path, inside: bool) -> None:
+    coven.claim(A, TEXT)
+    target = coven.root / "kept" / "here" if inside else tmp_path / "outside"
+    target.parent.mkdir(exist_ok=True)
+    (coven.root / "snapshots").rename(target)
+    (coven.root / "snapshots").symlink_to(target)
+    claim = claim_of(coven)
+    assert claim.verified is inside
+    if not inside:
+        problem = claim.findings[0].problem
+        assert claim.findings[0].code == "snapshot-missing"
+        assert problem is not None
+        assert (problem.code, problem.path) == ("leads-outside", str(coven.root / "snapshots"))
 
 
 def test_a_claim_that_names_no_attestation_is_unverified(coven: Coven) -> None:
@@ -239,3 +348,4 @@ def test_the_familiar_root_is_given_or_set_and_never_guessed(world: World) -> No
     env = world.env._replace(variables={"COVEN_FAMILIAR_ROOT": "~/sage"})
     assert familiar_root(env) == world.home / "sage"
     assert familiar_root(env, Path("here")) == world.project / "here"
+    assert familiar_root(world.env._replace(variables={"COVEN_FAMILIAR_ROOT": "sage"})) is None

@@ -21,8 +21,6 @@ from memory_recall.stores.coven_claims import (
     Claim,
     Snapshot,
     build_claim,
-    confined,
-    inside,
     read_snapshot,
 )
 from memory_recall.stores.coven_manifest import Ledger, Manifest, SkippedLine, normal_ulid, relative_segments
@@ -37,14 +35,29 @@ def store_root(home: Path) -> Path:
 
 
 def familiar_root(environment: Environment, given: Path | None = None) -> Path | None:
-    """The workspace of a familiar: what was given, else `$COVEN_FAMILIAR_ROOT`, else None. Never guessed."""
-    named = given if given is not None else environment.variable("COVEN_FAMILIAR_ROOT")
-    if named is None:
+    """The workspace of a familiar: what was given, else `$COVEN_FAMILIAR_ROOT`, else None. Never guessed.
+
+    What was given may be relative to where it was typed; a variable that is relative would mean another directory in
+    each place, and counts as none (see `relative_familiar_root`).
+    """
+    if given is not None:
+        return environment.cwd / _from_home(given, environment)
+    named = environment.variable("COVEN_FAMILIAR_ROOT")
+    path = _from_home(Path(named), environment) if named is not None else None
+    return path if path is not None and path.is_absolute() else None
+
+
+def relative_familiar_root(environment: Environment) -> str | None:
+    """What is wrong with `$COVEN_FAMILIAR_ROOT`, as a sentence; None where it is unset or can be used."""
+    if environment.variable("COVEN_FAMILIAR_ROOT") is None or familiar_root(environment) is not None:
         return None
-    path = Path(named)
+    return "$COVEN_FAMILIAR_ROOT is a relative path, which is no place; set it to an absolute one, or unset it."
+
+
+def _from_home(path: Path, environment: Environment) -> Path:
     if path.parts[:1] == ("~",) and environment.home is not None:
-        path = environment.home.joinpath(*path.parts[1:])
-    return environment.cwd / path
+        return environment.home.joinpath(*path.parts[1:])
+    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,42 +113,55 @@ class CovenStore:
         """The claims of the manifest, in the order in which they entered it."""
         return self.manifest.ledgers.keys() if self.manifest is not None else ()
 
-    def claim(self, ulid: str, familiar_root: Path | None = None) -> Claim | None:
-        """The claim of that ULID with its evidence; None where the manifest has no line for it."""
+    def claim(self, ulid: str, familiar_root: Path | None = None, *, at: Path | None = None) -> Claim | None:
+        """The claim of that ULID with its evidence; None where the manifest has no line for it.
+
+        `at` is where its snapshot is looked for first.
+        """
         normal = normal_ulid(ulid)
         if self.manifest is None or normal is None or normal not in self.manifest.ledgers:
             return None
         ledger = self.manifest.ledgers[normal]
-        return build_claim(ledger, self.root, self._snapshot(ledger), familiar_root, self.manifest.path)
+        snapshot, obstacle = self._snapshot(ledger, at)
+        return build_claim(ledger, self.root, snapshot, familiar_root, self.manifest.path, obstacle=obstacle)
 
     def claim_of(self, ledger: Ledger, snapshot: Snapshot, familiar_root: Path | None = None) -> Claim:
         """The claim for which a file of the store, already read, stands as its snapshot."""
         return build_claim(ledger, self.root, snapshot, familiar_root, self.root / "manifest.jsonl")
 
-    def _snapshot(self, ledger: Ledger) -> Snapshot | None:
-        """The snapshot that the ledger's hash proves; failing that, the first that is plausible."""
-        plausible: Snapshot | None = None
-        for snapshot in self._candidates(ledger):
-            if snapshot.sha256 == ledger.content.sha256:
-                return snapshot
-            plausible = plausible or snapshot
-        return plausible
+    def _snapshot(self, ledger: Ledger, at: Path | None) -> tuple[Snapshot | None, Problem | None]:
+        """The snapshot that the ledger's hash proves; failing that, the first that is plausible.
 
-    def _candidates(self, ledger: Ledger) -> Iterator[Snapshot]:
+        Where there is neither: what stands in the way of reading one.
+        """
+        plausible: Snapshot | None = None
+        obstacle: Problem | None = None
+        for path, named_after_it in self._candidates(ledger, at):
+            try:
+                snapshot = read_snapshot(self.root, path)
+            except Unreadable as failure:
+                if not failure.missing:
+                    obstacle = obstacle or failure.problem
+                continue
+            if not named_after_it and snapshot.ulid not in (None, ledger.ulid):
+                continue
+            if snapshot.sha256 == ledger.content.sha256:
+                return snapshot, None
+            plausible = plausible or snapshot
+        return plausible, None if plausible is not None else obstacle
+
+    def _candidates(self, ledger: Ledger, at: Path | None) -> Iterator[tuple[Path, bool]]:
+        """Where a snapshot may lie, and whether the file's name alone says whose it is."""
         name = f"{ledger.ulid}.md"
-        for segments in ((SNAPSHOTS, name), (name,)):
-            path = confined(self.root, segments)
-            snapshot = read_snapshot(path) if path is not None else None
-            if snapshot is not None:
-                yield snapshot
-        path = confined(self.root, relative_segments(ledger.content.entry_path))
-        snapshot = read_snapshot(path) if path is not None else None
-        if snapshot is not None and snapshot.ulid in (None, ledger.ulid):
-            yield snapshot
+        if at is not None:
+            yield at, False
+        yield self.root / SNAPSHOTS / name, True
+        yield self.root / name, True
+        segments = relative_segments(ledger.content.entry_path)
+        if segments:
+            yield self.root.joinpath(*segments), False
         for path in self._files_of(ledger.ulid):
-            snapshot = read_snapshot(path)
-            if snapshot is not None and snapshot.ulid == ledger.ulid:
-                yield snapshot
+            yield path, False
 
     def _files_of(self, ulid: str) -> list[Path]:
         """The store's Markdown files that say they belong to a claim. Only what changed since the last scan is read."""
@@ -146,11 +172,16 @@ class CovenStore:
                 continue
             known = before.get(path)
             if known is None or known.stamp != stamp or not known.stamp.settled:
-                snapshot = read_snapshot(path)
-                known = _Scanned(stamp, snapshot.ulid if snapshot is not None else None)
+                known = _Scanned(stamp, self._owner(path))
             now[path] = known
         self._scanned = now
         return [path for path, scanned in now.items() if scanned.ulid == ulid]
+
+    def _owner(self, path: Path) -> str | None:
+        try:
+            return read_snapshot(self.root, path).ulid
+        except Unreadable:
+            return None
 
 
 def read_store(home: Path) -> CovenStore:
@@ -211,6 +242,9 @@ def _standings(claim: Claim) -> Iterator[Standing]:
         yield Standing("archived", "It was archived; nobody keeps it up to date any more.")
     for finding in claim.findings:
         yield Standing("unverified", finding.message)
+    other = claim.disputed_attester
+    if other is not None:
+        yield Standing("conflicting", f"Its text names {other} as its attester, the manifest {claim.attested_by}.")
 
 
 def _markdown_files(root: Path) -> Iterator[Path]:
@@ -228,9 +262,7 @@ def _markdown_files(root: Path) -> Iterator[Path]:
                 if depth < _SCANNED_DEPTH and not (depth == 0 and entry.name == ATTESTATIONS):
                     pending.append((Path(entry.path), depth + 1))
             elif entry.name.endswith(".md"):
-                path = inside(root, Path(entry.path)) if entry.is_symlink() else Path(entry.path)
-                if path is not None:
-                    yield path
-                    found += 1
-                    if found >= _SCANNED_FILES:
-                        return
+                yield Path(entry.path)
+                found += 1
+                if found >= _SCANNED_FILES:
+                    return

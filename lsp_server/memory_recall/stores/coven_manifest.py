@@ -31,7 +31,6 @@ _FIELDS = frozenset((*_REQUIRED, *_OPTIONAL))
 
 _ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}", re.ASCII | re.IGNORECASE)
 _SHA256 = re.compile("[0-9a-fA-F]{64}", re.ASCII)
-_LINE_END = re.compile(b"\r\n|\n|\r")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _Item = TypeVar("_Item")
@@ -187,7 +186,8 @@ def _grouped(pairs: Iterable[tuple[str, _Item]]) -> Mapping[str, frozenset[_Item
 
 
 def _numbered(data: bytes) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(_LINE_END.split(data.removeprefix(_BYTE_ORDER_MARK)), start=1):
+    # JSON Lines end at a line feed; a carriage return is white space to JSON, before it and anywhere else.
+    for number, line in enumerate(data.removeprefix(_BYTE_ORDER_MARK).split(b"\n"), start=1):
         if line.strip():
             yield number, line
 
