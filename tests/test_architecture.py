@@ -34,7 +34,8 @@ FACE_LIBRARIES = {"pygls", "lsprotocol", "mcp", "argparse", "termcolor"}
 WRITERS = {
     "files/writing.py": "the one door",
     "files/locking.py": "a lock file where a directory cannot be locked",
-    "recall/coven_binary.py": "the private copy of the index, in a temporary directory",
+    "recall/coven_index.py": "the private copy of the index, in a temporary directory",
+    "recall/coven_binary.py": "the directory of the program's model, in the user's cache",
     "demo/": "its own world, in a temporary directory",
 }
 WRITING_CALLS = {

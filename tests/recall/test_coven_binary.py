@@ -1,12 +1,14 @@
-"""The program: where it may come from, what it is shown, and that it never outlives its question."""
+"""The program: where it may come from, how it is started, and that it never outlives its question."""
 
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,8 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment
 from memory_recall.errors import Cancelled, RecallError, UsageError
 from memory_recall.recall import coven_binary
-from memory_recall.recall.coven_binary import PrivateIndex, find_binary, private_index, search
+from memory_recall.recall.coven_binary import find_binary, search, time_limit
+from memory_recall.recall.coven_index import PrivateIndex, private_index
 from worlds import World
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs of these tests are shell scripts")
@@ -29,16 +32,10 @@ def coven(world: World) -> Coven:
 
 
 @pytest.fixture
-def temporary(tmp_path: Path) -> Path:
-    (tmp_path / "tmp").mkdir()
-    return tmp_path / "tmp"
-
-
-@pytest.fixture
 def index(tmp_path: Path) -> PrivateIndex:
     directory = tmp_path / "index"
     directory.mkdir()
-    return PrivateIndex(directory, directory / "db", directory / "vectors")
+    return PrivateIndex(tmp_path / "coven" / "memory", directory, directory / "db", directory / "vectors")
 
 
 # --- finding -----------------------------------------------------------------------------------------------------
@@ -104,124 +101,25 @@ def test_a_file_on_path_that_may_not_be_executed_is_passed_over(coven: Coven, tm
     assert find_binary(None, coven.env(PATH=path)) == coven.programs / "coven-memory"
 
 
-# --- the private copy ----------------------------------------------------------------------------------------------
-
-
-def test_the_copy_is_private_has_the_very_bytes_and_vanishes(coven: Coven, temporary: Path) -> None:
-    (coven.root / "archival.sqlite3-wal").write_bytes(b"journal")
-    (coven.root / "archival.sqlite3-shm").write_bytes(b"shared")
-    before = coven.trace()
-    with private_index(coven.root, coven.env(TMPDIR=str(temporary))) as index:
-        assert index.directory.parent == temporary
-        assert stat.S_IMODE(index.directory.stat().st_mode) == 0o700
-        names = ["archival.sqlite3", "archival.sqlite3-wal", "archival.tvim"]
-        assert sorted(path.name for path in index.directory.iterdir()) == names
-        for name in names:
-            assert (index.directory / name).read_bytes() == (coven.root / name).read_bytes()
-    assert list(temporary.iterdir()) == []
-    assert coven.trace() == before
-
-
-def test_the_copy_vanishes_after_an_error_too(coven: Coven, temporary: Path) -> None:
-    with pytest.raises(ZeroDivisionError), private_index(coven.root, coven.env(TMPDIR=str(temporary))):
-        raise ZeroDivisionError
-    assert list(temporary.iterdir()) == []
-
-
-def test_copies_whose_makers_were_killed_are_removed(coven: Coven, temporary: Path) -> None:
-    abandoned, recent, foreign = (temporary / f"memory-recall-{name}" for name in ("index-a", "index-b", "other"))
-    for directory in (abandoned, recent, foreign):
-        directory.mkdir()
-        (directory / "archival.sqlite3").write_bytes(b"private")
-    for directory in (abandoned, foreign):
-        os.utime(directory, (0, 0))
-    (temporary / "memory-recall-index-link").symlink_to(foreign)
-    with private_index(coven.root, coven.env(TMPDIR=str(temporary))):
-        pass
-    left = sorted(path.name for path in temporary.iterdir())
-    assert left == ["memory-recall-index-b", "memory-recall-index-link", "memory-recall-other"]
-
-
-@pytest.mark.parametrize("name", ["archival.sqlite3", "archival.tvim"])
-@pytest.mark.parametrize("instead", ["nothing", "directory", "pipe", "loop"])
-def test_a_missing_index_is_an_error_and_nothing_is_made(
-    coven: Coven, temporary: Path, name: str, instead: str
-) -> None:
-    path = coven.root / name
-    path.unlink()
-    if instead == "directory":
-        path.mkdir()
-    elif instead == "pipe":
-        os.mkfifo(path)
-    elif instead == "loop":
-        path.symlink_to(path)
-    before = coven.trace()
-    with pytest.raises(RecallError) as caught, private_index(coven.root, coven.env(TMPDIR=str(temporary))):
-        pass
-    assert caught.value.code == "index-missing"
-    assert coven.trace() == before
-    assert list(temporary.iterdir()) == []
-
-
-def test_a_linked_database_is_copied_with_the_journal_of_the_real_one(coven: Coven, tmp_path: Path) -> None:
-    live = coven.root / "archival.sqlite3"
-    live.rename(tmp_path / "big.sqlite3")
-    live.symlink_to(tmp_path / "big.sqlite3")
-    (tmp_path / "big.sqlite3-wal").write_bytes(b"journal")
-    with private_index(coven.root, coven.env()) as index:
-        assert (index.directory / "archival.sqlite3-wal").read_bytes() == b"journal"
-
-
-class Writer:
-    """Stands in for the reading of pieces, and writes to the live index during the first `rounds` copies."""
-
-    def __init__(self, live: Path, rounds: int) -> None:
-        self._live = live
-        self._left = rounds
-        self._read = coven_binary.read_pieces
-
-    def __call__(self, path: Path) -> Iterator[bytes]:
-        yield from self._read(path)
-        if self._left > 0 and path == self._live:
-            self._left -= 1
-            self._live.write_bytes(self._live.read_bytes() + b"more")
-
-
-def test_a_copy_torn_by_a_writer_is_made_again(coven: Coven, monkeypatch: pytest.MonkeyPatch) -> None:
-    live = coven.root / "archival.tvim"
-    monkeypatch.setattr(coven_binary, "_COPY_PAUSE", 0.0)
-    monkeypatch.setattr(coven_binary, "read_pieces", Writer(live, rounds=2))
-    with private_index(coven.root, coven.env()) as index:
-        assert index.vectors.read_bytes() == live.read_bytes() == b"vectors\nmoremore"
-
-
-def test_a_writer_that_never_rests_is_an_error(coven: Coven, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coven_binary, "_COPY_PAUSE", 0.0)
-    monkeypatch.setattr(coven_binary, "read_pieces", Writer(coven.root / "archival.tvim", rounds=1_000))
-    with pytest.raises(RecallError) as caught, private_index(coven.root, coven.env(TMPDIR=str(temporary))):
-        pass
-    assert caught.value.code == "index-busy"
-    assert list(temporary.iterdir()) == []
-
-
-def test_a_full_temporary_disk_is_a_sentence(coven: Coven, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path) -> Iterator[bytes]:
-        raise OSError(28, "No space left on device", str(path))
-
-    monkeypatch.setattr(coven_binary, "read_pieces", full)
-    with pytest.raises(RecallError) as caught, private_index(coven.root, coven.env(TMPDIR=str(temporary))):
-        pass
-    assert caught.value.code == "index-unreadable"
-    assert "No space left" in caught.value.message
-    assert list(temporary.iterdir()) == []
-
-
-def test_a_cancelled_copy_stops(coven: Coven, temporary: Path) -> None:
-    cancellation = Cancellation()
-    cancellation.cancel()
-    with pytest.raises(Cancelled), private_index(coven.root, coven.env(TMPDIR=str(temporary)), cancellation):
-        pass
-    assert list(temporary.iterdir()) == []
+@pytest.mark.parametrize("found", ["not-executable", "relative", "nothing"])
+def test_what_looks_like_the_program_and_does_not_count_is_named(world: World, tmp_path: Path, found: str) -> None:
+    path = "/nowhere"
+    if found == "not-executable":
+        install_program(tmp_path / "bin").chmod(0o644)
+        path = str(tmp_path / "bin")
+    elif found == "relative":
+        install_program(world.project / "tools")
+        path = "/nowhere:tools"
+    with pytest.raises(RecallError) as caught:
+        find_binary(None, world.env._replace(variables={"PATH": path}))
+    message = caught.value.message
+    assert caught.value.code == "binary-missing"
+    said = {"not-executable": "chmod +x", "relative": "(tools)", "nothing": "is not on PATH"}[found]
+    assert said in message
+    # The sentence must help in an editor as well, which has no options.
+    assert "$COVEN_MEMORY_BIN" in message
+    assert "OpenCoven/coven" in message
+    assert "--binary" not in message
 
 
 # --- running -------------------------------------------------------------------------------------------------------
@@ -269,6 +167,7 @@ def test_a_familiar_that_begins_with_a_dash_is_still_a_value(index: PrivateIndex
         ({"FASTEMBED_CACHE_DIR": "/models"}, "/models"),
         ({"FASTEMBED_CACHE_DIR": "models", "XDG_CACHE_HOME": "{tmp}/xdg"}, "{tmp}/xdg/memory-recall/fastembed"),
         ({"XDG_CACHE_HOME": "relative"}, "{tmp}/home/.cache/memory-recall/fastembed"),
+        ({"XDG_CACHE_HOME": "{tmp}/coven/cache"}, "{tmp}/home/.cache/memory-recall/fastembed"),
     ],
 )
 def test_the_model_cache_is_a_lasting_place_outside_of_the_working_directory(
@@ -317,6 +216,19 @@ def test_a_query_that_no_program_can_be_given_is_a_usage_error(
     assert caught.value.__context__ is None
 
 
+@pytest.mark.parametrize(("written", "seconds"), [(None, 30.0), ("", 30.0), ("0.5", 0.5), ("86400", 86_400.0)])
+def test_the_time_limit_is_the_variables(world: World, written: str | None, seconds: float) -> None:
+    variables = {} if written is None else {"MEMORY_RECALL_COVEN_TIMEOUT": written}
+    assert time_limit(world.env._replace(variables=variables)) == seconds
+
+
+@pytest.mark.parametrize("written", ["0", "-1", "abc", "nan", "inf", "1e400", "90000", " "])
+def test_a_time_limit_that_is_none_is_refused(world: World, written: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        time_limit(world.env._replace(variables={"MEMORY_RECALL_COVEN_TIMEOUT": written}))
+    assert "$MEMORY_RECALL_COVEN_TIMEOUT" in caught.value.message
+
+
 def is_running(process_id: int) -> bool:
     try:
         status = Path(f"/proc/{process_id}/stat").read_text()
@@ -358,6 +270,8 @@ def test_a_program_that_takes_too_long_is_stopped_with_its_children(
         run(family(tmp_path, "trap '' TERM; echo begun; wait"), index, coven.env(), timeout=2.0)
     assert caught.value.code == "binary-timeout"
     assert caught.value.__context__ is None
+    assert "$MEMORY_RECALL_COVEN_TIMEOUT" in caught.value.message
+    assert str(coven.world.home / ".cache" / "memory-recall" / "fastembed") in caught.value.message
     assert_nobody_runs(tmp_path)
 
 
@@ -373,10 +287,10 @@ def test_a_program_that_closes_its_output_and_stays_is_stopped(
 
 @needs_proc
 def test_a_child_that_holds_the_output_open_does_not_hold_the_answer(
-    coven: Coven, index: PrivateIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    coven: Coven, index: PrivateIndex, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(coven_binary, "_GRACE", 0.2)
-    assert run(family(tmp_path, "echo answer"), index, coven.env()) == b"answer\n"
+    """Not even where hardly any time is left: the answer is there."""
+    assert run(family(tmp_path, "echo answer"), index, coven.env(), timeout=0.001) == b"answer\n"
     assert_nobody_runs(tmp_path)
 
 
@@ -428,3 +342,36 @@ def test_the_live_index_is_not_among_what_the_program_is_shown(coven: Coven) -> 
         assert (index.directory / "archival.sqlite3").exists()
     assert {path: state_of(path) for path in coven.root.iterdir()} == before
     assert str(coven.root) not in "".join(coven.starts()[0]["argv"])
+
+
+@needs_proc
+def test_a_signal_in_the_moment_of_the_start_leaves_no_program(
+    coven: Coven, index: PrivateIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exception of a signal's handler comes while the program is being started."""
+
+    class Ended(BaseException):
+        pass
+
+    def end(number: int, frame: object) -> None:
+        raise Ended
+
+    started = []
+    popen = subprocess.Popen
+    interrupted = threading.Event()
+
+    def start(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(*arguments, **options))
+        os.kill(os.getpid(), signal.SIGUSR1)
+        interrupted.wait(0.2)  # the main thread meets the exception before the program is known
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    program = install_program(tmp_path / "program", "#!/bin/sh\nexec sleep 300\n")
+    before = signal.signal(signal.SIGUSR1, end)
+    try:
+        with pytest.raises(Ended):
+            run(program, index, coven.env())
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert started[0].poll() is not None

@@ -76,8 +76,14 @@ def test_row_order_is_recognised(database: Path, numbers: tuple[int, ...], expec
     assert is_row_order(hits, database, Path("/home/u"), "coven") is expected
 
 
+def test_row_order_is_recognised_however_the_path_is_printed(database: Path) -> None:
+    hits = [hit(0), PrintedHit("/home/u/a.md", 0.5, hit(1).chunk), hit(2)]
+    assert is_row_order(hits, database, Path("/home/u"), "coven")
+    assert is_row_order([hits[1], PrintedHit("/home/u/a.md", 0.5, hit(3).chunk)], database, None, "coven")
+
+
 def test_what_cannot_be_told_is_believed(database: Path, tmp_path: Path) -> None:
-    assert not is_row_order([hit(0), hit(1)], database, Path("/home/u"), "coven")
+    assert not is_row_order([hit(0)], database, Path("/home/u"), "coven")
     assert not is_row_order([hit(0), hit(1), hit(2)], database, Path("/home/u"), "sage")
     assert not is_row_order([hit(0), hit(1), hit(9)], database, Path("/home/u"), "coven")
     other = tmp_path / "other"

@@ -37,6 +37,13 @@ def test_a_header_without_hits_is_no_hit() -> None:
     assert parse_output(printed("q"), "q", "coven") == ()
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n\n\n"])
+def test_the_empty_line_after_the_last_hit_says_nothing(end: str) -> None:
+    output = printed("q", ("0.5", "~/a.md", "one"), ("0.4", "~/b.md", "")).rstrip(b"\n") + end.encode()
+    assert [hit.path for hit in parse_output(output, "q", "coven")] == ["~/a.md", "~/b.md"]
+    assert parse_output(printed("q").rstrip(b"\n") + b"\n\n" + end.encode(), "q", "coven") == ()
+
+
 HEADER = printed("q").decode()
 HIT = "  [0.812] ~/a.md  (familiar: coven)\n  chunk\n\n"
 
@@ -54,11 +61,10 @@ HIT = "  [0.812] ~/a.md  (familiar: coven)\n  chunk\n\n"
         HEADER.replace("  Familiar: coven\n", ""),
         HEADER.replace(RULE + "\n\n", RULE + "\n"),
         HEADER[:-10],
-        HEADER + HIT[:-1],
-        HEADER + HIT[:-2],
         HEADER + HIT[:20],
+        HEADER + HIT[:-1] + HIT,
+        HEADER + HIT[:-9],
         HEADER + HIT + "trailing\n",
-        HEADER + HIT + "\n",
         HEADER + HIT.replace("[0.812]", "[high]"),
         HEADER + HIT.replace("[0.812]", "[٠.٨]"),
         HEADER + HIT.replace("(familiar: coven)", "(familiar: sage)"),

@@ -246,8 +246,41 @@ def test_imitated_headers_are_no_hits(coven: Coven) -> None:
     spoofed = ask(coven, env=coven.env(COVEN_STANDIN_MODE="spoof"))
     assert sorted(ulids(spoofed)) == sorted(ulids(plain)) == [A, B]
     assert spoofed["dropped"] == 0
-    assert {hit["snippet_verified"] for hit in plain["hits"]} == {True}
-    assert {hit["snippet_verified"] for hit in spoofed["hits"]} == {False}
+    assert {hit["indexed_text_differs"] for hit in plain["hits"]} == {False}
+    assert {hit["indexed_text_differs"] for hit in spoofed["hits"]} == {True}
+    assert sorted(hit["snippet"] for hit in spoofed["hits"]) == sorted(hit["snippet"] for hit in plain["hits"])
+
+
+def test_text_that_nobody_attested_is_not_shown_under_a_verified_claim(coven: Coven) -> None:
+    coven.claim(A, "Filler. " * 60 + "The gateway timeout is 30 seconds. " + "Filler. " * 60)
+    coven.rows = [(coven.rows[0][0], "coven", "The gateway timeout is 99 seconds.")]
+    (hit,) = ask(coven.finish())["hits"]
+    assert "gateway timeout is 30 seconds" in hit["snippet"]
+    assert "99" not in hit["snippet"]
+    assert (hit["verified"], hit["snippet_verified"], hit["indexed_text_differs"]) == (True, True, True)
+
+
+def test_a_claim_that_is_not_verified_shows_what_the_index_holds_and_says_so(coven: Coven) -> None:
+    path = coven.claim(A, "The gateway timeout is 30 seconds.")
+    path.write_bytes(path.read_bytes().replace(b"30", b"60"))
+    (hit,) = ask(coven.finish(), verified_only=False)["hits"]
+    assert hit["snippet"] == "The gateway timeout is 30 seconds."
+    assert (hit["snippet_verified"], hit["indexed_text_differs"]) == (False, True)
+
+
+def test_a_chunk_that_begins_in_the_frontmatter_is_shown_as_the_text_below_it(coven: Coven) -> None:
+    path = coven.claim(A, "Gateway timeout is 30 seconds.")
+    coven.rows = [(str(path), "coven", path.read_text(encoding="utf-8"))]
+    (hit,) = ask(coven.finish())["hits"]
+    assert (hit["snippet"], hit["indexed_text_differs"]) == ("Gateway timeout is 30 seconds.", False)
+
+
+def test_of_several_chunks_the_one_with_most_words_of_the_query_is_shown(coven: Coven) -> None:
+    path = coven.claim(A, "Gateway intro.\n\nTimeouts of the gateway are 60 seconds.\n\nOutro.")
+    chunks = ("Gateway intro.", "Timeouts of the gateway are 60 seconds.", "Outro.", "gateway timeout 60 stale")
+    coven.rows = [(str(path), "coven", chunk) for chunk in chunks]
+    (hit,) = ask(coven.finish(), "gateway timeout 60")["hits"]
+    assert (hit["snippet"], hit["indexed_text_differs"]) == (chunks[1], False)
 
 
 def test_a_long_chunk_is_cut_and_a_multi_line_one_is_one_line(coven: Coven) -> None:
@@ -266,7 +299,7 @@ def test_chunks_of_one_claim_are_one_hit_with_the_best_chunk(coven: Coven) -> No
         (str(path), "coven", "timeout"),
     ]
     (hit,) = ask(coven.finish())["hits"]
-    assert (hit["score"], hit["snippet"]) == (1.0, "gateway")  # as printed: the program pairs them so
+    assert hit["score"] == 1.0  # the best that was printed for one of them
 
 
 def test_more_is_fetched_where_too_little_is_left(coven: Coven) -> None:
@@ -284,16 +317,95 @@ def test_hits_beyond_k_are_cut_and_counted(coven: Coven) -> None:
     for ulid in (A, B, C, D):
         coven.claim(ulid, "Gateway timeout.")
     answer = ask(coven.finish(), k=3)
-    assert (answer["count"], answer["omitted"], len(coven.starts())) == (3, 1, 1)
+    assert (answer["count"], answer["omitted"]) == (3, 1)
 
 
 def test_rows_in_the_order_of_their_ids_are_ranked_by_words(coven: Coven) -> None:
     coven.claim(A, "The gateway is old.")
     coven.claim(B, "A gateway for queues.")
     coven.claim(C, "Gateway timeout is 60 seconds.")
-    answer = ask(coven.finish(), k=1)
-    assert ulids(answer) == [C]
+    answer = ask(coven.finish())
+    assert ulids(answer)[0] == C
     assert answer["order"] == "words"
+    assert len(coven.starts()) == 1
+
+
+NEAREST = """#!{python}
+import os, sys
+count = int(sys.argv[sys.argv.index("-k") + 1])
+with open({log!r}, "a") as log:
+    print(count, file=log)
+if os.environ.get("FAILS") == str(count):
+    sys.exit(1)
+rows = {rows!r}
+best = sorted([rows[-1], *rows[:-1]][:count])
+print("\\n── Archival Memory Search ────\\n  Query: " + sys.argv[-1] + "\\n  Familiar: coven\\n" + "─" * 52 + "\\n")
+for place, (number, path, chunk) in enumerate(best):
+    print(f"  [{{0.9 - place / 100:.3f}}] {{path}}  (familiar: coven)\\n  {{chunk}}\\n")
+"""
+
+
+@pytest.fixture
+def meaning(coven: Coven) -> tuple[Coven, Path]:
+    """A program that finds by meaning: what it likes best shares no word with the query and is the last row."""
+    for number in range(6):
+        coven.claim(f"01J4K9R81M6D92TX6D4E7R31{number:02}", f"Deadline filler number {number}.")
+    coven.claim(A, "The proxy gives up after 60 s.")
+    coven.finish()
+    rows = [(number, path, chunk) for number, (path, _, chunk) in enumerate(coven.rows)]
+    log = coven.programs / "counts"
+    script = NEAREST.format(python=sys.executable, log=str(log), rows=rows)
+    return coven, install_program(coven.programs, script, "nearest").parent / "nearest"
+
+
+def counts(program: Path) -> list[int]:
+    return [int(line) for line in (program.parent / "counts").read_text().split()]
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_where_the_order_says_nothing_the_programs_own_best_go_first(meaning: tuple[Coven, Path], k: int) -> None:
+    coven, program = meaning
+    answer = ask(coven, "slow upstream deadline", binary=str(program), k=k)
+    assert A in ulids(answer)
+    assert (answer["order"], answer["count"], answer["omitted"]) == ("members", k, 7 - k)
+    assert answer["problems"] == []
+    assert counts(program) == [20, k]
+
+
+def test_the_best_of_two_is_asked_for_as_well(coven: Coven) -> None:
+    """Two hits in row order are believed, unless one of them would be cut off."""
+    coven.claim(A, "Timeout and more of it.")
+    coven.claim(B, "Gateway timeout.")
+    assert ask(coven.finish())["order"] == "printed"
+    answer = ask(coven, k=1)
+    assert (ulids(answer), answer["order"]) == ([B], "members")
+
+
+def test_where_all_claims_are_answered_nothing_is_asked_again(meaning: tuple[Coven, Path]) -> None:
+    coven, program = meaning
+    assert ask(coven, "slow upstream deadline", binary=str(program), k=7)["order"] == "words"
+    assert counts(program) == [28]
+
+
+def test_where_the_nearest_are_not_told_words_decide_and_a_problem_says_so(meaning: tuple[Coven, Path]) -> None:
+    coven, program = meaning
+    answer = ask(coven, "filler", env=coven.env(FAILS="2"), binary=str(program), k=2)
+    assert (answer["order"], answer["count"]) == ("words", 2)
+    assert [problem["code"] for problem in answer["problems"]] == ["nearest-unknown"]
+
+
+def test_a_later_start_that_fails_leaves_the_first_answer_and_a_problem(coven: Coven, tmp_path: Path) -> None:
+    for number in range(30):
+        path = coven.put(f"coven/note-{number}.md", "not promoted")
+        coven.rows.append((str(path), "coven", "gateway timeout"))
+    coven.rows.insert(3, (str(coven.claim(A, "Gateway timeout.", indexed=False)), "coven", "Gateway timeout."))
+    coven.finish()
+    real = coven.programs / "coven-memory"
+    program = install_program(tmp_path / "once", f'#!/bin/sh\n[ "$5" = 20 ] || exit 101\nexec "{real}" "$@"\n')
+    answer = ask(coven, binary=str(program))
+    assert ulids(answer) == [A]
+    assert [problem["code"] for problem in answer["problems"]] == ["overfetch-failed"]
+    assert "gateway" not in answer["problems"][0]["message"]
 
 
 def test_a_program_that_prints_in_another_order_is_believed(coven: Coven, tmp_path: Path) -> None:
@@ -339,7 +451,8 @@ def indexed_outside(coven: Coven, tmp_path: Path, path: str) -> Path:
 def test_a_file_outside_of_the_store_is_joined_by_its_path_and_never_read(coven: Coven, tmp_path: Path) -> None:
     indexed_outside(coven, tmp_path, "memory/queue.md")
     (hit,) = ask(coven.finish())["hits"]
-    assert (hit["ulid"], hit["verified"], hit["snippet_verified"]) == (A, True, False)
+    assert (hit["ulid"], hit["verified"], hit["indexed_text_differs"]) == (A, True, True)
+    assert hit["snippet"] == "Gateway timeout."
     assert Path(hit["path"]).is_relative_to(coven.root)
 
 
@@ -370,6 +483,76 @@ def test_a_hit_without_a_manifest_line_is_dropped_in_any_case(coven: Coven, veri
     coven.rows.append((str(coven.root / "gone.md"), "coven", "gateway timeout"))
     answer = ask(coven.finish(), verified_only=verified_only)
     assert (ulids(answer), answer["dropped"]) == ([A], 2)
+
+
+@pytest.mark.parametrize(
+    ("instead", "reason", "problem"),
+    [
+        ("nothing", "snapshot-missing", "snapshot-missing"),
+        ("link", "snapshot-missing", "leads-outside"),
+        ("pipe", "snapshot-unreadable", "snapshot-unreadable"),
+        ("directory", "snapshot-unreadable", "snapshot-unreadable"),
+        ("other text", "hash-mismatch", None),
+    ],
+)
+def test_a_claim_whose_file_is_broken_is_dropped_for_what_is_broken(
+    coven: Coven, tmp_path: Path, instead: str, reason: str, problem: str | None
+) -> None:
+    path = coven.claim(A, "Gateway timeout.")
+    path.rename(tmp_path / "elsewhere.md")
+    if instead == "link":
+        path.symlink_to(tmp_path / "elsewhere.md")
+    elif instead == "pipe":
+        os.mkfifo(path)
+    elif instead == "directory":
+        path.mkdir()
+    elif instead == "other text":
+        path.write_text("Gateway timeout, and no word about whose it is.")
+    answer = ask(coven.finish())
+    assert (ulids(answer), answer["dropped_reasons"]) == ([], {reason: 1})
+    assert [found["code"] for found in answer["problems"]] == ([] if problem is None else [problem])
+
+
+def test_a_broken_file_counts_only_where_there_is_no_other_snapshot(coven: Coven) -> None:
+    """The index names a place; the store has the promoted text in another."""
+    coven.claim(A, "Gateway timeout.", where="kept/a.md", indexed=False)
+    coven.rows.append((str(coven.root / "facts" / f"{A}.md"), "coven", "Gateway timeout."))
+    assert ulids(ask(coven.finish())) == [A]
+
+
+def test_a_broken_attestation_is_another_reason_than_a_missing_one(coven: Coven) -> None:
+    coven.claim(A, "Gateway timeout.")
+    coven.put(f"attestations/{ATTESTATION}.md", "")
+    answer = ask(coven.finish())
+    assert answer["dropped_reasons"] == {"attestation-unreadable": 1}
+    assert [found["code"] for found in answer["problems"]] == ["attestation-unreadable"]
+
+
+@pytest.mark.parametrize("verified_only", [True, False])
+def test_a_text_of_another_scope_is_dropped_in_any_case(coven: Coven, verified_only: bool) -> None:
+    coven.claim(A, "Gateway timeout.", frontmatter={"scope": "private"})
+    answer = ask(coven.finish(), verified_only=verified_only)
+    assert (ulids(answer), answer["dropped_reasons"]) == ([], {"scope-not-coven": 1})
+
+
+def test_a_claim_whose_text_names_another_attester_is_kept_with_a_note(coven: Coven) -> None:
+    coven.claim(A, "Gateway timeout.", frontmatter={"attested_by": "mallory"})
+    (hit,) = ask(coven.finish())["hits"]
+    assert (hit["attested_by"], hit["verified"]) == ("sage", True)
+    assert [standing["code"] for standing in hit["standings"]] == ["conflicting"]
+
+
+def test_a_relative_familiar_root_is_ignored_and_said_to_be(coven: Coven) -> None:
+    coven.claim(A, "Gateway timeout.")
+    answer = ask(coven.finish(), env=coven.env(COVEN_FAMILIAR_ROOT="sage"))
+    assert ulids(answer) == [A]
+    assert [found["code"] for found in answer["problems"]] == ["familiar-root-ignored"]
+
+
+@pytest.mark.parametrize("limit", ["0", "abc", "nan"])
+def test_a_time_limit_that_is_none_is_a_usage_error(coven: Coven, limit: str) -> None:
+    with pytest.raises(UsageError):
+        ask(coven, env=coven.env(MEMORY_RECALL_COVEN_TIMEOUT=limit))
 
 
 def test_skipped_lines_are_counted_with_their_reasons(coven: Coven) -> None:
@@ -507,6 +690,15 @@ def test_a_date_covers_its_whole_day_and_a_time_itself(
     answer = ask(coven.finish(), **period)
     assert sorted(ulids(answer)) == expected
     assert (answer["dropped"], answer["filtered"]) == (0, 3 - len(expected))
+
+
+def test_the_period_is_about_the_promotion_that_is_shown(coven: Coven) -> None:
+    path = coven.claim(A, "Gateway timeout.", timestamp="2026-01-01T00:00:00Z", sha256="1" * 64)
+    update = manifest_line(A, operation="update", timestamp="2026-06-01T00:00:00Z", sha256=digest(path.read_bytes()))
+    coven.lines.append(update)
+    coven.finish()
+    assert ulids(ask(coven, until="2026-01-31")) == [A]
+    assert ask(coven, since="2026-02-01")["filtered"] == 1
 
 
 # --- nothing is changed, nothing leaks -----------------------------------------------------------------------------

@@ -19,13 +19,14 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment
 from memory_recall.errors import RecallError, UsageError
 from memory_recall.model import Problem
-from memory_recall.recall.coven_binary import PrivateIndex, find_binary, private_index, search
+from memory_recall.recall.coven_binary import find_binary, search, time_limit
+from memory_recall.recall.coven_index import PrivateIndex, private_index
 from memory_recall.recall.coven_join import CovenHit, Joined, join
-from memory_recall.recall.coven_order import by_words, is_row_order, successors_first
+from memory_recall.recall.coven_order import TELLING, by_words, is_row_order, successors_first
 from memory_recall.recall.coven_output import PrintedHit, parse_output
 from memory_recall.recall.coven_period import Period
 from memory_recall.recall.coven_sources import OpenedSource, open_source
-from memory_recall.stores.coven import CovenStore, familiar_root, read_store
+from memory_recall.stores.coven import CovenStore, familiar_root, read_store, relative_familiar_root
 from memory_recall.stores.coven_manifest import Manifest
 from memory_recall.text.dates import utc_seconds
 
@@ -33,12 +34,10 @@ __all__ = ["CovenHit", "CovenQuery", "CovenResult", "OpenedSource", "open_source
 
 NOTHING_PROMOTED = "promotion layer has not run"
 
-Order = Literal["printed", "words"]
+Order = Literal["printed", "words", "members"]
 
 _FAMILIAR = re.compile("[A-Za-z0-9_-]{1,128}", re.ASCII)
 _MOST_HITS = 20
-_TIMEOUT = 30.0
-_LONGEST_TIMEOUT = 86_400.0
 _FETCHED_A_HIT = 4
 _FETCHED_FIRST = 20
 _FETCHED_MORE = 5
@@ -50,7 +49,7 @@ _PROBLEMS_SHOWN = 20
 class CovenQuery:
     """What is asked. `k` counts claims, 1 to 20; `since` and `until` are ISO dates or times, both inclusive.
 
-    `binary` names the program where PATH should not decide; `timeout` is in seconds, None for the default.
+    `binary` names the program where PATH should not decide; `timeout` is in seconds; None leaves it to the environment.
     """
 
     query: str = field(repr=False)
@@ -68,8 +67,9 @@ class CovenQuery:
 class CovenResult:
     """What the store says. `dropped` counts hits and manifest lines that could not be trusted, by reason.
 
-    `filtered` counts claims outside of the period, `omitted` those beyond `k`. `order` says whether the program's own
-    order stands or words decided (see `coven_order`).
+    `filtered` counts claims outside of the period, `omitted` those beyond `k`. `order` says what decided the order: the
+    program ("printed"), words ("words"), or first who is among the program's `k` best and then words ("members"); see
+    `coven_order`.
     """
 
     hits: tuple[CovenHit, ...]
@@ -108,6 +108,7 @@ def recall(request: CovenQuery, environment: Environment, cancellation: Cancella
     `binary-crashed`, `binary-timeout`, `output-unknown`).
     """
     period = _checked(request)
+    seconds = request.timeout if request.timeout is not None else time_limit(environment)
     queried_at = utc_seconds(environment.now())
     home = environment.home
     store = read_store(home) if home is not None else None
@@ -118,21 +119,26 @@ def recall(request: CovenQuery, environment: Environment, cancellation: Cancella
         return CovenResult((), queried_at, manifest_hash, note=NOTHING_PROMOTED)
     binary = find_binary(request.binary, environment)
     with private_index(store.root, environment, cancellation) as index:
-        session = _Session(request, period, environment, home, store, store.manifest, binary, index, cancellation)
-        joined, printed = session.fetch()
-        shuffled = is_row_order(printed, index.database, home, request.familiar)
-    hits = _ordered(joined.hits, request.query, store.manifest, shuffled)
-    dropped = Counter(joined.dropped)
+        deadline = time.monotonic() + seconds
+        session = _Session(
+            request, period, environment, home, store, store.manifest, binary, index, deadline, cancellation
+        )
+        answer = session.answer()
+    hits = _in_order_of_succession(answer.hits, store.manifest)
+    dropped = Counter(answer.joined.dropped)
     dropped.update(store.manifest.skip_reasons)
+    ignored = relative_familiar_root(environment) if request.familiar_root is None else None
+    if ignored is not None:
+        answer.problems.append(Problem("familiar-root-ignored", ignored))
     return CovenResult(
         hits[: request.k],
         queried_at,
         store.manifest.sha256,
         dropped_reasons=dropped,
-        filtered=joined.filtered,
+        filtered=answer.joined.filtered,
         omitted=max(0, len(hits) - request.k),
-        order="words" if shuffled else "printed",
-        problems=(*joined.problems, *store.problems)[:_PROBLEMS_SHOWN],
+        order=answer.order,
+        problems=(*answer.problems, *answer.joined.problems, *store.problems)[:_PROBLEMS_SHOWN],
     )
 
 
@@ -149,9 +155,19 @@ def _checked(request: CovenQuery) -> Period:
     return Period.between(request.since, request.until)
 
 
+@dataclass(slots=True)
+class _Answer:
+    """What the program's starts amount to: the claims, their order, and what went wrong after the first start."""
+
+    joined: Joined
+    hits: Sequence[CovenHit]
+    order: Order
+    problems: list[Problem]
+
+
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """One recall's use of the program."""
+    """One recall's use of the program. `deadline` is in the time of `time.monotonic`, for all starts together."""
 
     request: CovenQuery
     period: Period
@@ -161,30 +177,52 @@ class _Session:
     manifest: Manifest
     binary: Path
     index: PrivateIndex
+    deadline: float
     cancellation: Cancellation | None
 
-    def fetch(self) -> tuple[Joined, Sequence[PrintedHit]]:
+    def answer(self) -> _Answer:
+        """All claims that were found, nearest first. Raises what `search` raises, for the first start only."""
+        joined, printed, problems = self._fetch()
+        answer = _Answer(joined, joined.hits, "printed", problems)
+        if not is_row_order(printed, self.index.database, self.home, self.request.familiar):
+            return answer
+        if len(printed) >= TELLING:
+            texts = [(hit.claim.title, hit.snippet) for hit in joined.hits]
+            answer.hits, answer.order = [joined.hits[at] for at in by_words(self.request.query, texts)], "words"
+        if len(joined.hits) > self.request.k:
+            try:
+                nearest = {hit.claim.ulid for hit in self._joined(self._printed(self.request.k)).hits}
+            except RecallError as failure:
+                message = (
+                    f"Claims may stand too far back or be cut off: which are nearest was not told. {failure.message}"
+                )
+                problems.append(Problem("nearest-unknown", message))
+            else:
+                answer.hits = sorted(answer.hits, key=lambda hit: hit.claim.ulid not in nearest)
+                answer.order = "members"
+        return answer
+
+    def _fetch(self) -> tuple[Joined, Sequence[PrintedHit], list[Problem]]:
         """Enough hits for `k` claims, where the index has them.
 
         More are fetched than asked for, because chunks of one claim collapse and hits are dropped; and more again where
-        that was still too little. A failure of the first run is an error, one of a later run only ends the search.
+        that was still too little. What the first start found stands, also where a later one fails.
         """
-        deadline = time.monotonic() + _timeout(self.request, self.environment)
         count = max(_FETCHED_FIRST, self.request.k * _FETCHED_A_HIT)
-        printed = self._printed(count, deadline)
+        printed = self._printed(count)
         joined = self._joined(printed)
         while len(joined.hits) < self.request.k and len(printed) >= count < _FETCHED_MOST:
             count = min(_FETCHED_MOST, count * _FETCHED_MORE)
             try:
-                printed = self._printed(count, deadline)
-            except RecallError:
-                break
+                printed = self._printed(count)
+            except RecallError as failure:
+                message = f"Claims may be missing from this answer: looking further failed. {failure.message}"
+                return joined, printed, [Problem("overfetch-failed", message)]
             joined = self._joined(printed)
-        return joined, printed
+        return joined, printed, []
 
-    def _printed(self, count: int, deadline: float) -> Sequence[PrintedHit]:
+    def _printed(self, count: int) -> Sequence[PrintedHit]:
         request = self.request
-        seconds = max(0.0, deadline - time.monotonic())
         output = search(
             self.binary,
             self.index,
@@ -192,7 +230,7 @@ class _Session:
             query=request.query,
             familiar=request.familiar,
             count=count,
-            timeout=seconds,
+            timeout=max(0.0, self.deadline - time.monotonic()),
             cancellation=self.cancellation,
         )
         return parse_output(output, request.query, request.familiar)
@@ -202,6 +240,7 @@ class _Session:
             printed,
             self.store,
             self.manifest,
+            query=self.request.query,
             home=self.home,
             period=self.period,
             verified_only=self.request.verified_only,
@@ -210,19 +249,7 @@ class _Session:
         )
 
 
-def _timeout(request: CovenQuery, environment: Environment) -> float:
-    if request.timeout is not None:
-        return request.timeout
-    try:
-        seconds = float(environment.variable("MEMORY_RECALL_COVEN_TIMEOUT") or _TIMEOUT)
-    except ValueError:
-        return _TIMEOUT
-    return seconds if 0 < seconds <= _LONGEST_TIMEOUT else _TIMEOUT
-
-
-def _ordered(hits: Sequence[CovenHit], query: str, manifest: Manifest, shuffled: bool) -> tuple[CovenHit, ...]:
-    if shuffled:
-        hits = [hits[at] for at in by_words(query, [(hit.claim.title, hit.snippet) for hit in hits])]
+def _in_order_of_succession(hits: Sequence[CovenHit], manifest: Manifest) -> tuple[CovenHit, ...]:
     by_ulid = {hit.claim.ulid: hit for hit in hits}
     superseders = {ulid: ledger.superseders for ulid, ledger in manifest.ledgers.items() if ledger.superseders}
     return tuple(by_ulid[ulid] for ulid in successors_first(list(by_ulid), superseders))

@@ -1,6 +1,5 @@
-"""The `coven-memory` program: finding it, giving it a copy of its index, running it within bounds.
+"""The `coven-memory` program: finding it, and running it within bounds on a copy of its index.
 
-The program changes what it opens (it creates tables, journals, missing databases): it is never shown the live index.
 The query is an argument of its process and nothing else: standard error is discarded, because it may repeat it;
 standard output stays in memory; and no exception of `subprocess`, whose text holds the arguments, leaves this module.
 """
@@ -10,38 +9,34 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import stat
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment
 from memory_recall.errors import RecallError, UsageError
-from memory_recall.files.reading import Stamp, Unreadable, read_pieces, stamp_of
+from memory_recall.recall.coven_index import PROGRAM, PrivateIndex, lies_within
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
-PROGRAM = "coven-memory"
 INSTALL_POINTER = "install it from OpenCoven/coven (crates/coven-memory)"
+TIMEOUT = "MEMORY_RECALL_COVEN_TIMEOUT"
+"""The variable with the time limit of a recall, in seconds."""
 
-_DATABASE = "archival.sqlite3"
-_VECTORS = "archival.tvim"
-_JOURNAL = "-wal"
-
-_PREFIX = "memory-recall-index-"
-_ABANDONED_AFTER = 2 * 86_400.0
-"""Seconds; above the longest time limit of a recall."""
-_COPY_ATTEMPTS = 6
-_COPY_PAUSE = 0.05
+_SECONDS = 30.0
+_MOST_SECONDS = 86_400.0
+_MODELS = "FASTEMBED_CACHE_DIR"
 _OUTPUT_LIMIT = 16 * 1024 * 1024
 _TICK = 0.05
-_GRACE = 2.0
+_GRACE = 0.3
+"""Seconds that the output gets to end after the program has."""
+_PATIENCE = 2.0
+"""Seconds that a killed program gets to be gone."""
 _PANIC = 101
 
 
@@ -58,7 +53,7 @@ def find_binary(named: str | None, environment: Environment) -> Path:
         return _usable(variable, environment, "`$COVEN_MEMORY_BIN`", base=None)
     found = _on_path(PROGRAM, environment)
     if found is None:
-        raise RecallError("binary-missing", f"`{PROGRAM}` is not on PATH; {INSTALL_POINTER}, or name it by `--binary`.")
+        raise _missing(PROGRAM, f"`{PROGRAM}`", environment)
     return found
 
 
@@ -66,10 +61,7 @@ def _usable(named: str, environment: Environment, origin: str, base: Path | None
     if "/" not in named and os.sep not in named:
         found = _on_path(named, environment)
         if found is None:
-            raise RecallError(
-                "binary-missing",
-                f"The program that {origin} names is not on PATH; give its path, or {INSTALL_POINTER}.",
-            )
+            raise _missing(named, f"The program that {origin} names", environment)
         return found
     path = Path(named)
     if path.parts[0] == "~" and environment.home is not None:
@@ -86,13 +78,35 @@ def _usable(named: str, environment: Environment, origin: str, base: Path | None
 
 
 def _on_path(name: str, environment: Environment) -> Path | None:
-    file = f"{name}.exe" if os.name == "nt" else name  # never a batch file: those are run by a shell
-    for entry in (environment.variable("PATH") or "").split(os.pathsep):
-        path = Path(entry) / file
+    for entry in _path_entries(environment):
+        path = entry / _file_name(name)
         # An empty or relative entry means the working directory.
         if path.is_absolute() and _is_file(path) and os.access(path, os.X_OK):
             return path
     return None
+
+
+def _missing(name: str, who: str, environment: Environment) -> RecallError:
+    """Why a program is not found on PATH: what looks like it there and does not count, or that nothing does."""
+    remedy = f"{INSTALL_POINTER}, or give its absolute path in $COVEN_MEMORY_BIN"
+    for entry in _path_entries(environment):
+        path = environment.cwd / entry / _file_name(name)
+        if not _is_file(path):
+            continue
+        if not entry.is_absolute():
+            reason = f"{who} stands only in a relative entry of PATH ({entry}), where no program is taken from"
+        else:
+            reason = f"{who} is on PATH but may not be executed ({path}); `chmod +x` it"
+        return RecallError("binary-missing", f"{reason}; else {remedy}.")
+    return RecallError("binary-missing", f"{who} is not on PATH; {remedy}.")
+
+
+def _path_entries(environment: Environment) -> list[Path]:
+    return [Path(entry) for entry in (environment.variable("PATH") or "").split(os.pathsep)]
+
+
+def _file_name(name: str) -> str:
+    return f"{name}.exe" if os.name == "nt" else name  # never a batch file: those are run by a shell
 
 
 def _is_file(path: Path) -> bool:
@@ -102,106 +116,18 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateIndex:
-    """A copy of the index that nobody else sees. It vanishes with its directory."""
-
-    directory: Path
-    database: Path
-    vectors: Path
-
-
-@contextmanager
-def private_index(
-    store: Path, environment: Environment, cancellation: Cancellation | None = None
-) -> Iterator[PrivateIndex]:
-    """A private copy of the store's index, removed at the end whatever happens.
-
-    The files are read as bytes, never through SQLite, which would write beside them. A writer that is at work is
-    noticed by the files' stamps, and the copy is made again. The shared-memory file is left out: SQLite makes it anew
-    from the journal. Raises `RecallError`: `index-missing`, `index-busy`, `index-unreadable`.
-    """
-    import shutil
-    import tempfile
-
-    live = _live_files(store)
-    directory: Path | None = None
+def time_limit(environment: Environment) -> float:
+    """How many seconds all starts of one recall may take together. Raises `UsageError` where that is no number."""
+    written = environment.variable(TIMEOUT)
+    if written is None:
+        return _SECONDS
     try:
-        try:
-            wanted = environment.variable("TMPDIR")
-            if wanted is None or not Path(wanted).is_absolute() or not Path(wanted).is_dir():
-                wanted = tempfile.gettempdir()
-            _remove_abandoned(Path(wanted))
-            directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=wanted))
-            _copy_consistently(live, directory, cancellation)
-        except OSError as failure:
-            reason = os.strerror(failure.errno or errno.EIO)
-            raise RecallError(
-                "index-unreadable", f"The Coven index could not be copied to a temporary directory: {reason}."
-            ) from failure
-        yield PrivateIndex(directory, directory / _DATABASE, directory / _VECTORS)
-    finally:
-        if directory is not None:
-            shutil.rmtree(directory, ignore_errors=True)
-
-
-def _remove_abandoned(base: Path) -> None:
-    """Remove copies whose makers were killed: what they hold is private, and no recall lasts that long."""
-    import shutil
-
-    with suppress(OSError):
-        for copy in base.glob(f"{_PREFIX}*"):
-            with suppress(OSError):
-                status = copy.lstat()
-                own = status.st_uid == os.getuid() if hasattr(os, "getuid") else True
-                if own and stat.S_ISDIR(status.st_mode) and time.time() - status.st_mtime > _ABANDONED_AFTER:
-                    shutil.rmtree(copy, ignore_errors=True)
-
-
-def _live_files(store: Path) -> dict[str, Path]:
-    """The files to copy, by the name of their copy. Links are followed: a journal lies beside the real database."""
-    live = {}
-    for name in (_DATABASE, _VECTORS):
-        real = Path(os.path.realpath(store / name))
-        if not _is_file(real):
-            raise RecallError(
-                "index-missing",
-                f"The Coven index is missing ({store / name}); build it with `{PROGRAM} ingest`, then ask again.",
-            )
-        live[name] = real
-    live[_DATABASE + _JOURNAL] = live[_DATABASE].with_name(live[_DATABASE].name + _JOURNAL)
-    return live
-
-
-def _copy_consistently(live: Mapping[str, Path], directory: Path, cancellation: Cancellation | None) -> None:
-    for attempt in range(_COPY_ATTEMPTS):
-        if attempt:
-            time.sleep(_COPY_PAUSE * attempt)
-        before = _stamps(live)
-        for name, path in live.items():
-            if before[name] is not None or name in (_DATABASE, _VECTORS):
-                _copy(path, directory / name, cancellation)
-        if _stamps(live) == before:
-            return
-        for name in live:
-            (directory / name).unlink(missing_ok=True)
-    raise RecallError("index-busy", "The Coven index is being written at this moment; ask again when that is done.")
-
-
-def _stamps(live: Mapping[str, Path]) -> dict[str, Stamp | None]:
-    return {name: stamp_of(path) for name, path in live.items()}
-
-
-def _copy(source: Path, target: Path, cancellation: Cancellation | None) -> None:
-    with open(target, "xb") as writing:
-        try:
-            for piece in read_pieces(source):
-                if cancellation is not None:
-                    cancellation.check()
-                writing.write(piece)
-        except Unreadable as failure:
-            if not failure.missing:  # one that vanished since it was looked at shows in the stamps
-                raise RecallError("index-unreadable", failure.problem.message) from failure
+        seconds = float(written)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise UsageError(f"${TIMEOUT} is a number of seconds above 0 and up to {_MOST_SECONDS:.0f}; mend or unset it.")
+    return seconds
 
 
 def search(
@@ -225,12 +151,22 @@ def search(
     scope = [f"--familiar={familiar}"] if familiar.startswith("-") else ["--familiar", familiar]
     options = [*scope, "-k", str(count), "--index", str(index.vectors), "--db", str(index.database)]
     argv: list[str | bytes] = [str(binary), "search", *options, "--", _argument(query)]
-    process = _start(argv, index.directory, _variables(index, environment))
+    variables = _variables(index, environment)
+    started: list[Popen[bytes]] = []
     try:
-        output = _collect(process, timeout, cancellation)
+        _start(started, argv, index.directory, variables)
+        output = _collect(started[0], timeout, cancellation)
+        if output is None:
+            raise RecallError(
+                "binary-timeout",
+                f"`{PROGRAM}` did not answer in time and was stopped; raise ${TIMEOUT} (seconds, {_SECONDS:.0f} where"
+                f" unset). Its first run downloads a model into {variables[_MODELS]}; set {_MODELS} to a directory"
+                " that holds it already to share that.",
+            )
     finally:
-        _end(process)
-    code: int | None = process.returncode
+        for process in started:
+            _end(process)
+    code: int | None = started[0].returncode
     if code == 0:
         return output
     if code is None or code == _PANIC or code < 0:
@@ -258,15 +194,14 @@ def _variables(index: PrivateIndex, environment: Environment) -> dict[str, str]:
     variables = dict(environment.variables)
     if environment.home is not None:
         variables["USERPROFILE" if os.name == "nt" else "HOME"] = str(environment.home)
-    chosen = variables.get("FASTEMBED_CACHE_DIR", "")
-    if not Path(chosen).is_absolute():
-        variables["FASTEMBED_CACHE_DIR"] = str(_cache(index, environment) / "fastembed")
+    if not Path(variables.get(_MODELS, "")).is_absolute():
+        variables[_MODELS] = str(_cache(index, environment) / "fastembed")
     return variables
 
 
 def _cache(index: PrivateIndex, environment: Environment) -> Path:
     base = environment.variable("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME")
-    if base is None or not Path(base).is_absolute():
+    if base is None or not Path(base).is_absolute() or lies_within(Path(base), index.store):
         if environment.home is None:
             return index.directory
         base = str(environment.home / ".cache")
@@ -276,59 +211,90 @@ def _cache(index: PrivateIndex, environment: Environment) -> Path:
     return cache
 
 
-def _start(argv: Sequence[str | bytes], directory: Path, variables: Mapping[str, str]) -> Popen[bytes]:
+def _start(
+    started: list[Popen[bytes]], argv: Sequence[str | bytes], directory: Path, variables: Mapping[str, str]
+) -> None:
+    """Start the program. It is in `started` then, also where a signal interrupts the wait for that.
+
+    A signal raises its exception in the main thread, wherever that is. In the middle of `Popen` it would leave a
+    running program behind of which nobody knows: so another thread starts it.
+    """
     import subprocess
 
-    flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    failure: OSError | None = None
+    failures: list[Exception] = []
+    done = threading.Event()
+
+    def start() -> None:
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=directory,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
+            started.append(process)
+        except Exception as caught:  # a thread that fails prints why, and that may hold the query
+            failures.append(caught)
+        finally:
+            done.set()
+
     try:
-        return subprocess.Popen(
-            argv,
-            cwd=directory,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            creationflags=flags,
-        )
-    except OSError as caught:
-        failure = caught
-    if failure.errno == errno.E2BIG:
-        raise UsageError("The query is too long for a program's argument; shorten it.", code="query-invalid")
-    reason = os.strerror(failure.errno or errno.EIO)
-    raise RecallError("binary-failed", f"`{PROGRAM}` could not be started: {reason}. Check the file it is found in.")
+        threading.Thread(target=start, daemon=True).start()
+        done.wait()
+    except BaseException:
+        done.wait(_PATIENCE)
+        raise
+    if failures:
+        raise _not_started(failures[0])
 
 
-def _collect(process: Popen[bytes], timeout: float, cancellation: Cancellation | None) -> bytes:
-    """Everything the process prints until it has ended. It is not waited for by `wait`, whose errors hold the query."""
+def _not_started(failure: Exception) -> RecallError:
+    number = failure.errno if isinstance(failure, OSError) else None
+    if number == errno.E2BIG:
+        return UsageError("The query is too long for a program's argument; shorten it.", code="query-invalid")
+    reason = os.strerror(number or errno.EINVAL)
+    return RecallError("binary-failed", f"`{PROGRAM}` could not be started: {reason}. Check the file it is found in.")
+
+
+def _collect(process: Popen[bytes], timeout: float, cancellation: Cancellation | None) -> bytes | None:
+    """Everything the process prints until it has ended; None where it does not end in time.
+
+    It is not waited for by `wait`, whose errors hold the query.
+    """
     pieces: list[bytes] = []
     closed = threading.Event()
     assert process.stdout is not None
     threading.Thread(target=_drain, args=(process.stdout, pieces, closed), daemon=True).start()
     deadline = time.monotonic() + timeout
-    ended_at: float | None = None
     while True:
         drained = closed.wait(_TICK)
         if cancellation is not None:
             cancellation.check()
+        ended = process.poll() is not None
+        if ended and not drained:
+            _close(process, closed)
         if sum(map(len, pieces)) > _OUTPUT_LIMIT:
             raise RecallError("output-unknown", f"`{PROGRAM}` printed far more than a search does; it was stopped.")
-        if process.poll() is not None:
-            if drained:
-                return b"".join(pieces)
-            # A child of the program may hold its output open; what the program itself printed is there by now.
-            ended_at = ended_at or time.monotonic()
-            if time.monotonic() - ended_at > _GRACE:
-                return b"".join(pieces)
-        elif drained:
-            time.sleep(_TICK / 10)
+        if ended:
+            return b"".join(pieces)
         if time.monotonic() > deadline:
-            raise RecallError(
-                "binary-timeout",
-                f"`{PROGRAM}` did not answer in time ({timeout:.0f} seconds) and was stopped. Its first run loads a"
-                f" model: run `{PROGRAM} search` once by hand, or raise $MEMORY_RECALL_COVEN_TIMEOUT.",
-            )
+            return None
+        if drained:
+            time.sleep(_TICK / 10)
+
+
+def _close(process: Popen[bytes], closed: threading.Event) -> None:
+    """Wait for the end of the output of a process that has ended.
+
+    What it printed is in the pipe by now, which a child of it may hold open for as long as it likes.
+    """
+    if not closed.wait(_GRACE):
+        _kill(process)
+        closed.wait(_GRACE)  # one that left the group holds it still
 
 
 def _drain(stream: IO[bytes], pieces: list[bytes], closed: threading.Event) -> None:
@@ -344,13 +310,17 @@ def _end(process: Popen[bytes]) -> None:
     """End the process and whatever it started. Its group outlives it, and may hold more than it."""
     from subprocess import TimeoutExpired
 
+    _kill(process)
+    with suppress(TimeoutExpired):  # a process that the kernel will not let go
+        process.wait(_PATIENCE)
+    if process.stdout is not None:
+        with suppress(OSError):
+            process.stdout.close()
+
+
+def _kill(process: Popen[bytes]) -> None:
     with suppress(OSError):
         if os.name == "nt":
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
-    with suppress(TimeoutExpired):  # a process that the kernel will not let go
-        process.wait(_GRACE)
-    if process.stdout is not None:
-        with suppress(OSError):
-            process.stdout.close()

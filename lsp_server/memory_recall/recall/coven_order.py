@@ -3,7 +3,8 @@
 The program finds the right documents and prints them in the wrong order: it looks its best matches up by a query that
 returns them in row order, and pairs that with the scores in descending order. The private copy of its database shows
 whether that happened; then words decide instead, because the first `k` of many rows would be the oldest, not the
-nearest. A program that prints in another order is believed.
+nearest. Which rows are printed can be trusted all the same: the program's list of `k` holds its `k` best matches. A
+program that prints in another order is believed.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from pathlib import Path
 
 from memory_recall.recall.coven_output import PrintedHit
 
-_FEWEST = 3
-"""Two hits stand in row order every other time by chance."""
+_FEWEST = 2
+
+TELLING = 3
+"""So many hits in row order are no coincidence; two stand in it every other time."""
 
 
 def is_row_order(hits: Sequence[PrintedHit], database: Path, home: Path | None, familiar: str) -> bool:
@@ -28,25 +31,29 @@ def is_row_order(hits: Sequence[PrintedHit], database: Path, home: Path | None, 
     if len(hits) < _FEWEST:
         return False
     paths = sorted({hit.path for hit in hits})
+    wanted = ", ".join("?" * len(paths))
     shown = "replace(path, ?, '~')" if home is not None else "path"
     select = (
-        f"SELECT id, {shown} AS shown, replace(chunk, char(10), ' ') FROM docs"
-        f" WHERE familiar = ? AND shown IN ({', '.join('?' * len(paths))}) ORDER BY id"
+        f"SELECT path, {shown} AS shown, replace(chunk, char(10), ' ') FROM docs"
+        f" WHERE familiar = ? AND (shown IN ({wanted}) OR path IN ({wanted})) ORDER BY id"
     )
-    parameters = [*([str(home)] if home is not None else []), familiar, *paths]
+    parameters = [*([str(home)] if home is not None else []), familiar, *paths, *paths]
     try:
         with closing(sqlite3.connect(database, timeout=0)) as connection:
             rows = connection.execute(select, parameters).fetchall()
     except (sqlite3.Error, UnicodeEncodeError):
         return False
-    return _in_sequence(hits, [(path, chunk) for _, path, chunk in rows if isinstance(chunk, str)])
+    return _in_sequence(hits, [((path, shown), chunk) for path, shown, chunk in rows if isinstance(chunk, str)])
 
 
-def _in_sequence(hits: Sequence[PrintedHit], rows: Sequence[tuple[str, str]]) -> bool:
-    """Whether each hit is found among the rows after the one before it."""
+def _in_sequence(hits: Sequence[PrintedHit], rows: Sequence[tuple[tuple[str, str], str]]) -> bool:
+    """Whether each hit is found among the rows after the one before it.
+
+    A row is its path, in both spellings, and its chunk.
+    """
     remaining = iter(rows)
     return all(
-        any(path == hit.path and chunk.startswith(hit.chunk.removesuffix("…")) for path, chunk in remaining)
+        any(hit.path in paths and chunk.startswith(hit.chunk.removesuffix("…")) for paths, chunk in remaining)
         for hit in hits
     )
 

@@ -2,7 +2,8 @@
 
 Chunks, paths and the query are printed as they are, so any of them can imitate a hit. Nothing is therefore searched
 for: the query is skipped because it is known, and after the header each hit is three lines. What stands elsewhere is
-no known output, and an error: half an answer would look like a whole one.
+no known output, and an error: half an answer would look like a whole one. Only the empty line after the last
+hit, which says nothing, may be absent.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ def parse_output(output: bytes, query: str, familiar: str) -> tuple[PrintedHit, 
     text = output.decode("utf-8", "surrogateescape")
     if text.strip("\n") in ("No results.", f"No documents found for familiar '{familiar}'"):
         return ()
-    lines = text[_header_length(text, query, familiar) :].split("\n")
-    if lines.pop() or len(lines) % _LINES_A_HIT:
+    printed = text[_header_length(text, query, familiar) :].rstrip("\n")
+    lines = [*printed.split("\n"), ""] if printed else []
+    if len(lines) % _LINES_A_HIT:
         raise _unknown()
     hits = zip(lines[0::_LINES_A_HIT], lines[1::_LINES_A_HIT], lines[2::_LINES_A_HIT], strict=True)
     return tuple(_hit(header, chunk, blank, familiar) for header, chunk, blank in hits)
