@@ -176,6 +176,47 @@ def test_a_recount_says_what_it_changed(world: World, cli: RunCli) -> None:
     assert "[auth-flow] reads_7d 9 → 1, reads_30d 9 → 1" in ran.stdout
     assert cli(["nemp", "recount", "--json"]).json["changes"] == []
     assert cli(["nemp", "recount", "now"]).code == 2
+    assert (
+        "✓ Nothing to correct: the read counters of 1 memory agree with the access log."
+        in cli(["nemp", "recount"]).stdout
+    )
+
+
+def test_a_recount_claims_nothing_of_what_it_did_not_check(world: World, cli: RunCli) -> None:
+    nowhere = cli(["nemp", "recount"])
+    assert (nowhere.code, nowhere.stdout.count("\n")) == (0, 1)
+    assert nowhere.stdout.startswith("⚠ There is no nemp store here")
+    world.write("project/.nemp/memories.json", {"a": {"value": 1, "vitality": {"reads_7d": 3}}})
+    unlogged = cli(["nemp", "recount"])
+    assert (unlogged.code, unlogged.stderr) == (0, "")
+    assert unlogged.stdout == (
+        "⚠ .nemp/access.log does not exist: no reads are logged, so there is nothing to recount.\n"
+    )
+    world.write("project/.nemp/access.log", "")
+    world.write("project/.nemp/memories.json", {"a": "plain"})
+    assert cli(["nemp", "recount"]).stdout == "Nothing to recount: no memory here has read counters.\n"
+
+
+def test_a_recount_that_cannot_be_done_is_exit_code_3(world: World, cli: RunCli) -> None:
+    path = world.write("project/.nemp/memories.json", '{"a": ')
+    world.write("project/.nemp/access.log", "")
+    ran = cli(["nemp", "recount"])
+    assert (ran.code, ran.stdout) == (3, "")
+    assert ran.stderr.startswith(f"memory-recall: {path}:1:7: This is not valid JSON")
+    ran = cli(["nemp", "recount", "--json"])
+    assert ran.code == 3
+    assert ran.json["error"]["code"] == "not-json"
+    assert (ran.json["v"], ran.json["changes"], ran.json["problems"][0]["line"]) == (1, [], 1)
+    assert "Nothing" not in ran.stdout
+
+
+def test_a_recount_names_what_it_could_not_check(world: World, cli: RunCli) -> None:
+    vitality = {"reads_7d": 3, "reads_30d": 3, "last_read": utc_seconds(NOW)}
+    world.write("home/.nemp/memories.json", {"a": {"value": 1, "vitality": vitality}})
+    world.write("home/.nemp/access.log", "")
+    ran = cli(["nemp", "recount"])
+    assert ran.stdout.endswith(f"[a] last read {utc_seconds(NOW)}; its reads are logged in other projects\n")
+    assert "✓" not in ran.stdout
 
 
 # memory
@@ -353,7 +394,10 @@ def test_a_source_opens_under_the_familiars_root_and_is_a_reference_elsewhere(
         "session://wren/2026-08-12/tracking-rate-limit"
         in in_sample(["coven", "open", "01K2F3T8Q4N6R9V1X5Z7B2D4G6"]).stdout
     )
-    assert in_sample(["coven", "open"]).code == 2
+    assert in_sample(["coven", "open", "[[coven:01K2F3T8Q4N6R9V1X5Z7B2D4G6]]", "--json"]).json == closed.json
+    for unusable in ([], ["no-ulid"], ["01K2F3T8Q4N6R9V1X5Z7B2D4G6", "--familiar-root", ""]):
+        assert in_sample(["coven", "open", *unusable]).code == 2
+    assert in_sample(["coven", "recall", "tracking", "--familiar-root="]).code == 2
     assert in_sample(["coven", "open", "01K2F3T8Q4N6R9V1X5Z7B2D4G7"]).code == 3
 
 

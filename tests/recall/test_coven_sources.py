@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coven_worlds import A, B, Coven, coven_in
-from memory_recall.errors import RecallError
+from memory_recall.errors import RecallError, UsageError
 from memory_recall.recall.coven_sources import open_source
 from worlds import World
 
@@ -50,6 +50,8 @@ def test_a_session_is_found_where_workspaces_keep_them(coven: Coven, workspace: 
         "resolved": str(target),
         "text": "what was said",
         "note": None,
+        "verified": True,
+        "standings": [],
     }
 
 
@@ -129,15 +131,62 @@ def test_bytes_that_are_no_text_and_huge_files_are_no_crash(coven: Coven, worksp
     assert "larger" in opened.note
 
 
-@pytest.mark.parametrize("ulid", [B, "nonsense", "", "../x"])
-def test_an_unknown_claim_is_an_error_with_a_sentence(coven: Coven, ulid: str) -> None:
+def test_an_unknown_claim_is_an_error_with_a_sentence(coven: Coven) -> None:
     with_source(coven, "x.md")
-    with pytest.raises(RecallError) as caught:
+    for _ in range(2):
+        with pytest.raises(RecallError) as caught:
+            open_source(B, coven.env())
+        assert caught.value.code == "claim-unknown"
+        (coven.root / "manifest.jsonl").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("ulid", ["nonsense", "", "../x", A + "0", "coven:", f"nemp:{A}", f"[[{A}"])
+def test_what_is_no_ulid_is_a_usage_error_that_does_not_repeat_it(coven: Coven, ulid: str) -> None:
+    with_source(coven, "x.md")
+    with pytest.raises(UsageError) as caught:
         open_source(ulid, coven.env())
-    assert caught.value.code == "claim-unknown"
-    (coven.root / "manifest.jsonl").unlink()
-    with pytest.raises(RecallError):
-        open_source(ulid, coven.env())
+    assert caught.value.code == "ulid-invalid"
+    assert A not in caught.value.message
+
+
+@pytest.mark.parametrize("written", ["{}", "coven:{}", "[[coven:{}]]", " [[ coven: {} ]] ", "[[{}]]"])
+def test_a_claim_is_named_as_in_notes(coven: Coven, written: str) -> None:
+    with_source(coven, "x.md")
+    assert open_source(written.format(A), coven.env()).ulid == A
+    assert open_source(written.format(A.lower()), coven.env()).ulid == A
+
+
+def test_the_variable_is_looked_at_where_the_given_root_has_nothing(
+    coven: Coven, workspace: Path, tmp_path: Path
+) -> None:
+    with_source(coven, "notes/x.md")
+    (tmp_path / "other" / "notes").mkdir(parents=True)
+    (tmp_path / "other" / "notes" / "x.md").write_text("other")
+    env = coven.env(COVEN_FAMILIAR_ROOT=str(tmp_path / "other"))
+    assert open_source(A, env, workspace).text == "other"
+    assert open_source(A, env, tmp_path / "nowhere").text == "other"
+
+
+def test_a_relative_variable_is_refused_where_it_would_be_needed(coven: Coven, workspace: Path) -> None:
+    with_source(coven, "x.md")
+    env = coven.env(COVEN_FAMILIAR_ROOT="sage")
+    with pytest.raises(UsageError) as caught:
+        open_source(A, env)
+    assert "COVEN_FAMILIAR_ROOT" in caught.value.message
+    (workspace / "x.md").write_text("here")
+    assert open_source(A, env, workspace).text == "here"
+
+
+def test_a_claim_that_does_not_hold_says_so_beside_its_source(coven: Coven, workspace: Path) -> None:
+    (workspace / "x.md").write_text("source")
+    path = coven.claim(A, "Text.", frontmatter={"source_context": "x.md"})
+    coven.claim(B, "Text.", operation="supersede", prior_ulid=A)
+    coven.finish()
+    assert [standing.code for standing in open_source(A, coven.env(), workspace).standings] == ["superseded"]
+    path.write_bytes(path.read_bytes() + b"x")
+    opened = open_source(A, coven.env(), workspace)
+    assert (opened.text, opened.verified) == ("source", False)
+    assert [standing.code for standing in opened.standings] == ["superseded", "unverified"]
 
 
 def test_opening_a_source_starts_nothing_and_changes_nothing(coven: Coven, workspace: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
+from memory_recall.errors import UsageError
 from memory_recall.faces.cli.invocation import Invocation, Parser, whole_number
 from memory_recall.faces.present import results
 from memory_recall.recall import coven
@@ -14,7 +15,9 @@ def recall(invocation: Invocation) -> int:
     """Answer one recall of verified claims, read-only."""
     parser = Parser(
         "coven recall",
-        "Recall attested claims of ~/.coven/memory through the coven-memory program. Writes nothing, anywhere.",
+        "Recall attested claims of ~/.coven/memory through the coven-memory program, which is shown a copy.\n"
+        "Nothing of Coven's and nothing of the project is changed; the program keeps its model in the user's cache\n"
+        "directory, or in $FASTEMBED_CACHE_DIR.",
         arguments="<words>",
         example="memory-recall coven recall gateway timeout --since 2026-06-01",
         discreet=True,
@@ -27,7 +30,9 @@ def recall(invocation: Invocation) -> int:
     parser.add_argument(
         "--include-unverified", action="store_true", help="also claims that were changed or whose attestation is gone"
     )
-    parser.add_argument("--binary", metavar="PATH", help="the coven-memory program (default: from PATH)")
+    parser.add_argument(
+        "--binary", metavar="PATH", help="the coven-memory program (default: $COVEN_MEMORY_BIN, else on PATH)"
+    )
     _takes_familiar_root(parser)
     options = invocation.parse(parser)
     request = coven.CovenQuery(
@@ -52,7 +57,7 @@ def open_source(invocation: Invocation) -> int:
         example="memory-recall coven open 01J4K9R81M6D92TX6D4E7R31VZ --familiar-root ~/familiars/sage",
         discreet=True,
     )
-    parser.takes_query("the ULID")
+    parser.takes_query("the ULID or coven:ULID")
     _takes_familiar_root(parser)
     options = invocation.parse(parser)
     ulid = invocation.reference(options, "claim: give its ULID")
@@ -69,4 +74,6 @@ def _takes_familiar_root(parser: Parser) -> None:
 
 
 def _familiar_root(options: Namespace) -> Path | None:
+    if options.familiar_root == "":  # as a path that would be the working directory
+        raise UsageError("--familiar-root is empty; name the familiar's workspace, or leave the option out.")
     return None if options.familiar_root is None else Path(options.familiar_root)
