@@ -1,13 +1,15 @@
 """`memory-recall <verb>`: finds the verb, imports only its module, and turns whatever happens into an exit code.
 
 Exit codes: 0 answered, also with nothing found; 2 the request is wrong; 3 the recall failed; 130 interrupted;
-141 nobody reads the answer any more. No traceback reaches anybody who has not set MEMORY_RECALL_DEBUG.
+128 + n ended by signal n; 141 nobody reads the answer any more. No traceback reaches anybody who has not set
+MEMORY_RECALL_DEBUG.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,8 +24,12 @@ from memory_recall.faces.cli.invocation import PROGRAM, HelpAsked, Invocation, S
 
 FAILED = 3
 INTERRUPTED = 130
+SIGNALLED = 128
 NOBODY_READS = 141
 DEBUG = "MEMORY_RECALL_DEBUG"
+
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that ask a process to end; Ctrl-C asks in its own way."""
 
 
 class Verb(NamedTuple):
@@ -45,7 +51,7 @@ VERBS: dict[tuple[str, ...], Verb] = {
     ("nemp", "recall"): Verb(f"{_CLI}.nemp", "recall", "a nemp memory by its key or by words; counts as a read"),
     ("nemp", "recount"): Verb(f"{_CLI}.nemp", "recount", "bring the 7 and 30 day read counters in line with the log"),
     ("memory", "recall"): Verb(f"{_CLI}.memory", "recall", "this project's .agent memories, leaving a run record"),
-    ("coven", "recall"): Verb(f"{_CLI}.coven", "recall", "verified claims of the Coven store, writing nothing"),
+    ("coven", "recall"): Verb(f"{_CLI}.coven", "recall", "verified claims of the Coven store, changing nothing"),
     ("coven", "open"): Verb(f"{_CLI}.coven", "open_source", "the source that a claim was drawn from"),
     ("search",): Verb(f"{_CLI}.browse", "search", "all stores at once, recording nothing"),
     ("show",): Verb(f"{_CLI}.browse", "show", "one full record by key, MEM- id or ULID, recording nothing"),
@@ -64,13 +70,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         # One command is over before garbage matters, and looking for it is a quarter of the time of a large store.
         gc.disable()
-    code = _exit_code(sys.argv[1:] if argv is None else argv)
-    if argv is None:
-        _leave(code)
-    return code
+        arguments = sys.argv[1:]
+        # The server handles signals itself: it has answers under way that this would interrupt anywhere.
+        _leave(_exit_code(arguments, cleans_up=arguments[:1] != ["lsp"]))
+    return _exit_code(argv)
+
+
+class _Ended(BaseException):
+    """A signal asked this process to end: not a failure that anything on the way could handle."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _clean_up_before_ending() -> None:
+    """Let a signal that ends this process do so by way of every `finally`: no program and no copy is left behind.
+
+    What the caller has set to be ignored (nohup) stays ignored.
+    """
+    for number in _ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    for other in _ENDING:  # a second one must not interrupt the cleaning up
+        signal.signal(other, signal.SIG_IGN)
+    raise _Ended(number)
 
 
 def _leave(code: int) -> NoReturn:
+    for number in _ENDING:  # nothing is left to clean up
+        if signal.getsignal(number) is _end:
+            signal.signal(number, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
         # What cannot be written any more has nobody to read it, or has been told of already.
         with suppress(OSError, ValueError, AttributeError):
@@ -78,14 +111,18 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _exit_code(arguments: Sequence[str]) -> int:
+def _exit_code(arguments: Sequence[str], *, cleans_up: bool = False) -> int:
     try:
+        if cleans_up:
+            _clean_up_before_ending()
         streams = _streams_of_process()
         return run(arguments, Environment.of_process(), streams)
     except RecallError as error:  # not even a place to ask the question from
         return Invocation(arguments, Environment(Path(), None), streams).fail(error)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except _Ended as ended:
+        return SIGNALLED + ended.number
     except BrokenPipeError:
         return NOBODY_READS
     except OSError:  # not even the sentence about what failed could be written
