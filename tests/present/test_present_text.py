@@ -68,7 +68,7 @@ def test_one_nemp_memory_looks_as_the_contract_says() -> None:
 
 def test_several_nemp_memories_are_a_list() -> None:
     long = nemp_memory(key="long", value="word " * 100, agent_id=None)
-    text = results.nemp(nemp_answer(nemp_memory(), long, query="auth flow"), HERE)
+    text = results.nemp(nemp_answer(nemp_memory(), long, query="auth flow", match="value"), HERE)
     lines = text.split("\n")
     assert lines[0] == '🔍 Found 2 memories matching "auth flow":'
     assert lines[1] == ""
@@ -79,8 +79,47 @@ def test_several_nemp_memories_are_a_list() -> None:
 
 
 def test_a_listed_memory_of_the_global_store_says_so() -> None:
-    text = results.nemp(nemp_answer(nemp_memory(), nemp_memory(source="global")), HERE)
+    text = results.nemp(nemp_answer(nemp_memory(), nemp_memory(source="global"), match="partial"), HERE)
     assert text.split("\n")[3].endswith("(global)")
+
+
+SUPERSEDED = {"code": "superseded", "message": 'It is superseded by "auth-v2".', "successor": "auth-v2"}
+CONFLICTING = {"code": "conflicting", "message": 'It conflicts with "sso".', "successor": None}
+
+
+def test_a_memory_that_may_not_hold_any_more_is_marked_in_every_form() -> None:
+    doubtful = nemp_memory(standings=[SUPERSEDED, CONFLICTING], source="global", value="JWT")
+    listed = results.nemp(nemp_answer(doubtful, nemp_memory(), match="partial"), HERE).split("\n")
+    assert listed[2] == "[auth-flow] (by main) - JWT... (global) ⚠ superseded by auth-v2 ⚠ conflicting"
+    assert "⚠" not in listed[3]
+    whole = results.nemp(nemp_answer(doubtful), HERE).split("\n")
+    assert whole[-2:] == ['⚠ It is superseded by "auth-v2".', '⚠ It conflicts with "sso".']
+
+
+def test_a_key_held_twice_is_answered_twice_in_full() -> None:
+    text = results.nemp(nemp_answer(nemp_memory(value="one"), nemp_memory(value="two", line=20)), HERE)
+    first, second = text.split("\n\n")
+    assert first.startswith("🔍 Memory: auth-flow\nValue: one\n")
+    assert second.startswith("🔍 Memory: auth-flow\nValue: two\n")
+    assert second.endswith("memories.json:20)")
+
+
+@pytest.mark.parametrize(
+    ("value", "spelt", "shown"),
+    [(1.5, "1.50", "1.50"), (None, "null", "null"), ("1e999", None, "1e999"), (None, "", "unknown"), ("", None, "")],
+)
+def test_a_value_is_shown_as_its_store_spells_it(value: Any, spelt: str | None, shown: str) -> None:
+    memory = nemp_memory(value=value, text=spelt)
+    assert f"\nValue: {shown}\n" in results.nemp(nemp_answer(memory), HERE)
+    assert f"- {shown}..." in results.nemp(nemp_answer(memory, memory, match="partial"), HERE)
+
+
+def test_no_store_at_all_is_not_for_want_of_other_words() -> None:
+    problem = {"code": "no-store", "message": "There is no nemp store here.", "path": None}
+    text = results.nemp(nemp_answer(problems=[problem]), HERE)
+    assert text.startswith("❌ No memories found")
+    assert "Try other words" not in text
+    assert text.endswith("⚠ There is no nemp store here.")
 
 
 def test_no_nemp_memory_says_what_to_try() -> None:
@@ -199,12 +238,30 @@ def test_a_claim_is_shown_with_who_attested_it_how_sure_and_when() -> None:
         "promoted_at": "2026-04-01T10:00:00Z",
         "superseded_by": "01J9ZZ5Q3W8N4T7C2B6KXM0HPE",
         "source_context": "session://sage/2026-04-01/old",
+        "path": "/home/ada/.coven/memory/snapshots/01J.md",
+        "line": 1,
     }
     text = results.coven(coven_answer(hits=[hit], dropped=2, dropped_reasons={"attestation-missing": 2}), HERE)
     assert "Attested by sage (self) | Confidence: high | Promoted: 2026-04-01T10:00:00Z" in text
     assert "Superseded by 01J9ZZ5Q3W8N4T7C2B6KXM0HPE" in text
+    assert "Claim: ~/.coven/memory/snapshots/01J.md:1" in text
     assert "Source: session://sage/2026-04-01/old" in text
+    assert "index" not in text
     assert "Dropped: 2 (2 attestation missing)" in text
+
+
+@pytest.mark.parametrize(("verified", "said"), [(True, "shown is the verified text"), (False, "nobody attested")])
+def test_an_index_that_holds_another_text_is_told(verified: bool, said: str) -> None:
+    hit = {"ulid": "01J", "title": "T", "snippet": "S", "verified": verified, "indexed_text_differs": True}
+    text = results.coven(coven_answer(hits=[hit]), HERE)
+    assert "⚠ The index holds another text" in text
+    assert said in text
+
+
+def test_a_source_of_a_claim_that_does_not_hold_is_shown_with_a_warning() -> None:
+    standing = {"code": "unverified", "message": "Its snapshot was changed.", "successor": None}
+    opened = {"reference": "x.md", "resolved": "/x.md", "text": "what was said", "note": None, "standings": [standing]}
+    assert "⚠ Its snapshot was changed." in results.opened_source(opened, HERE)
 
 
 def test_a_store_that_never_ran_is_told_honestly() -> None:
@@ -260,7 +317,7 @@ def everything_with(text: str) -> list[str]:
         memory_id=text, title=text, content=text, tags=[text], type=text, confidence=text, created_at=text, path=text
     )
     claim_fields = "ulid title snippet attested_by attestation_type confidence promoted_at superseded_by source_context"
-    claim = dict.fromkeys(claim_fields.split(), text)
+    claim = dict.fromkeys([*claim_fields.split(), "path"], text)
     provenance = dict.fromkeys(record()["provenance"], text)
     hit = {"system": "nemp", "id": text, "title": text + "t", "text": text, "score": 1, "provenance": provenance}
     also = [{"system": "nemp", "id": text, "provenance": provenance}]
@@ -274,7 +331,9 @@ def everything_with(text: str) -> list[str]:
         results.coven(coven_answer(hits=[claim], manifest_hash=text, dropped=1, dropped_reasons={text: 1}), HERE),
         results.coven(coven_answer(note=text), HERE),
         results.search({"query": text, "hits": [{**hit, "also": also}], "problems": [problem]}, HERE),
-        results.opened_source({"reference": text, "resolved": text, "text": text, "note": text}, HERE),
+        results.opened_source(
+            {"reference": text, "resolved": text, "text": text, "note": text, "standings": [{"message": text}]}, HERE
+        ),
         records.show({"reference": text, "records": [], "suggestions": [text]}, HERE),
         records.show({"reference": text, "records": [whole]}, HERE),
         hovered(text, 0, 3, text),

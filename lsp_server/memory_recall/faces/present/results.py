@@ -25,18 +25,21 @@ QUERY_LENGTH = 200
 """How many characters of a query are repeated in an answer."""
 
 
+_NAMED = 3
+"""How many of what goes on meanwhile are named."""
+
+
 def nemp(answer: Shape, terminal: Terminal) -> str:
     """A nemp recall: one memory whole, several as a list, or what to try where there is none."""
     memories: Sequence[Shape] = answer["memories"]
     query = _asked(answer)
     if not memories:
-        lines = [
-            f'❌ No memories found for "{query}"',
-            "",
-            "Try other words; `memory-recall search` looks in all stores, `memory-recall doctor` lists them.",
-        ]
-    elif len(memories) == 1:
-        lines = _nemp_memory(memories[0], terminal)
+        no_store = any(member(problem, "code") == "no-store" for problem in answer.get("problems") or ())
+        words = "" if no_store else "Try other words; "
+        tip = f"{words}`memory-recall search` looks in all stores, `memory-recall doctor` lists them."
+        lines = [f'❌ No memories found for "{query}"', "", tip]
+    elif len(memories) == 1 or answer.get("match") == "exact":  # one key, were it written down twice
+        lines = "\n\n".join("\n".join(_nemp_memory(memory, terminal)) for memory in memories).split("\n")
     else:
         lines = [f'🔍 Found {counted(len(memories), "memory", "memories")} matching "{query}":', ""]
         lines += [_nemp_listed(memory, terminal) for memory in memories]
@@ -66,7 +69,7 @@ def _nemp_memory(memory: Shape, terminal: Terminal) -> list[str]:
     where = terminal.place(memory["path"], memory.get("line"))
     lines = [
         f"🔍 Memory: {terminal.strong(line(memory['key']))}",
-        f"Value: {_continued(block(memory['value']))}",
+        f"Value: {_continued(block(_value(memory)))}",
         joined(
             f"Type: {line(memory.get('type'))}",
             f"Vitality: {score}" + (f" ({line(state)})" if state is not None else ""),
@@ -76,10 +79,14 @@ def _nemp_memory(memory: Shape, terminal: Terminal) -> list[str]:
         f"Updated: {line(memory.get('updated') or memory.get('created'))}",
         f"Source: {line(memory['source'])} ({where})",
     ]
-    successor = member(memory.get("links"), "superseded_by")
-    if successor:
-        lines.append(terminal.warning(f"⚠ Superseded by: {line(successor)}"))
+    lines += [terminal.warning(f"⚠ {line(member(standing, 'message'))}") for standing in memory.get("standings") or ()]
     return lines
+
+
+def _value(memory: Shape) -> Any:
+    """The value as its store spells it; None where there is none at all."""
+    spelt = memory.get("text")
+    return memory["value"] if spelt is None else spelt or None
 
 
 def _continued(text: str) -> str:
@@ -90,19 +97,40 @@ def _continued(text: str) -> str:
 def _nemp_listed(memory: Shape, terminal: Terminal) -> str:
     key = terminal.strong(f"[{line(memory['key'])}]")
     elsewhere = "" if memory["source"] == "project" else terminal.faint(f" ({line(memory['source'])})")
-    shown = preview(memory["value"]).removesuffix("...")  # nemp's own form: each line ends in dots, cut or not
-    return f"{key} (by {line(memory.get('agent_id'))}) - {shown}...{elsewhere}"
+    shown = preview(_value(memory)).removesuffix("...")  # nemp's own form: each line ends in dots, cut or not
+    doubts = "".join(f" {terminal.warning('⚠ ' + _in_short(standing))}" for standing in memory.get("standings") or ())
+    return f"{key} (by {line(memory.get('agent_id'))}) - {shown}...{elsewhere}{doubts}"
+
+
+def _in_short(standing: Any) -> str:
+    """Why a memory may no longer hold, in a word or two."""
+    code, successor = line(member(standing, "code")), member(standing, "successor")
+    return f"{code} by {line(successor)}" if successor else code
 
 
 def recount(answer: Shape, terminal: Terminal) -> str:
-    """What `nemp recount` changed."""
+    """What `nemp recount` changed, and what it left; nothing is claimed of what was not checked."""
     changes: Sequence[Shape] = answer["changes"]
-    if not changes:
-        lines = ["✓ Every read counter agrees with the access log; nothing was changed."]
-    else:
-        lines = [f"✓ Corrected {counted(len(changes), 'memory', 'memories')} from the access log:", ""]
-        lines += [_recounted(change, terminal) for change in changes]
-    return "\n".join([*lines, *problems(answer, terminal)])
+    left: Sequence[Shape] = answer.get("left") or ()
+    blocks = []
+    if changes:
+        title = f"✓ Corrected {counted(len(changes), 'memory', 'memories')} from the access log:"
+        blocks.append([title, "", *(_recounted(change, terminal) for change in changes)])
+    elif answer["checked"]:
+        agreeing = f"the read counters of {counted(answer['checked'], 'memory', 'memories')}"
+        blocks.append([f"✓ Nothing to correct: {agreeing} agree with the access log."])
+    if left:
+        title = f"Left as they are, because the access log does not have all their reads: {len(left)}"
+        blocks.append([title, "", *(_left(memory, terminal) for memory in left)])
+    found = problems(answer, terminal)
+    if not blocks and not found:
+        blocks.append(["Nothing to recount: no memory here has read counters."])
+    return "\n".join(["\n\n".join("\n".join(lines) for lines in blocks), *found]).lstrip("\n")
+
+
+def _left(memory: Shape, terminal: Terminal) -> str:
+    name = terminal.strong(f"[{line(memory['key'])}]")
+    return f"{name} last read {line(memory.get('last_read'))}; {line(memory.get('reason'))}"
 
 
 def _recounted(change: Shape, terminal: Terminal) -> str:
@@ -117,14 +145,7 @@ def _recounted(change: Shape, terminal: Terminal) -> str:
 def memory(answer: Shape, terminal: Terminal) -> str:
     """A recall of the project's `.agent` memories: what was found, what was left out, and the record it left."""
     memories: Sequence[Shape] = answer["memories"]
-    query = _asked(answer)
-    about = f' for "{query}"' if query.strip() else ""
-    if memories:
-        more = answer["matched"] - len(memories)
-        of_all = f", {more} more matched" if more > 0 else ""
-        lines = [f"🔍 Found {counted(len(memories), 'memory', 'memories')}{about}{of_all}:"]
-    else:
-        lines = [f"❌ No memories found{about} among {counted(answer['scanned'], 'entry', 'entries')}"]
+    lines = [_agent_heading(answer)]
     for entry in memories:
         lines += ["", *_agent_memory(entry, terminal)]
     left_out = [
@@ -132,21 +153,42 @@ def memory(answer: Shape, terminal: Terminal) -> str:
         for counter, reason in (
             ("expired_skipped", "expired (--include-expired shows them)"),
             ("low_confidence_skipped", "below the confidence asked for (--min-confidence)"),
-            ("scope_filtered_skipped", "of another scope"),
+            ("scope_filtered_skipped", "of another scope (--scope)"),
         )
         if answer.get(counter)
     ]
     lines.append("")
     if left_out:
         lines.append(f"Left out: {', '.join(left_out)}.")
+    if not memories:
+        lines.append(
+            f"Try {'these, or ' if left_out else ''}other words; `memory-recall search` looks in all stores, "
+            "`memory-recall show MEM-…` shows one by its id."
+        )
     lines += _continuity(answer.get("continuity"))
-    lines.append(terminal.faint(f"Run: {line(answer.get('run_id'))}"))
+    if not any(member(problem, "code") == "run-not-recorded" for problem in answer.get("problems") or ()):
+        lines.append(terminal.faint(f"Run: {line(answer.get('run_id'))}"))
     return "\n".join([*lines, *problems(answer, terminal)])
+
+
+def _agent_heading(answer: Shape) -> str:
+    query, found = _asked(answer), len(answer["memories"])
+    more = answer["matched"] - found
+    if answer.get("ranked_by") == "confidence":
+        about = f' in "{query}"' if query.strip() else ""
+        of_all = f"{found} of {answer['matched']}" if more > 0 else f"{found}"
+        what = f"{of_all} {'memory' if answer['matched'] == 1 else 'memories'}, ranked by confidence and recency:"
+        return f"{'🔍' if found else '❌'} No words to search by{about}; {what if found else 'no memories found'}"
+    about = f' for "{query}"' if query.strip() else ""
+    if found:
+        of_all = f", {more} more matched" if more > 0 else ""
+        return f"🔍 Found {counted(found, 'memory', 'memories')}{about}{of_all}:"
+    return f"❌ No memories found{about} among {counted(answer['scanned'], 'entry', 'entries')}"
 
 
 def _agent_memory(entry: Shape, terminal: Terminal) -> list[str]:
     tags = entry.get("tags")
-    return [
+    lines = [
         f"{terminal.strong('[' + line(entry['memory_id']) + ']')} {line(entry.get('title') or '(no title)')}",
         indented(block(entry.get("content"))),
         "  "
@@ -158,19 +200,27 @@ def _agent_memory(entry: Shape, terminal: Terminal) -> list[str]:
         ),
         "  " + terminal.faint(f"Source: {terminal.place(entry.get('path'), entry.get('line'))}"),
     ]
+    if entry.get("expired"):
+        lines.insert(2, "  " + terminal.warning(f"⚠ It expired at {line(entry.get('expires_at'))}."))
+    return lines
 
 
 def _continuity(continuity: Any) -> list[str]:
-    waiting = _how_many(member(continuity, "open_waitpoints"))
-    live = _how_many(member(continuity, "live_sessions"))
     said = joined(
-        counted(live, "live session") if live else None, counted(waiting, "open waitpoint") if waiting else None
+        _named(member(continuity, "live_sessions"), "session_id", "live session"),
+        _named(member(continuity, "open_waitpoints"), "waitpoint_id", "open waitpoint"),
     )
     return [f"Meanwhile: {said}"] if said else []
 
 
-def _how_many(value: Any) -> int:
-    return len(value) if isinstance(value, list | tuple) else value if isinstance(value, int) else 0
+def _named(found: Any, name: str, noun: str) -> str | None:
+    """How many there are, and the names of the first few."""
+    if not isinstance(found, list | tuple) or not found:
+        return None
+    names = [line(member(each, name)) for each in found[:_NAMED]]
+    if len(found) > _NAMED:
+        names.append(f"{len(found) - _NAMED} more")
+    return f"{counted(len(found), noun)} ({', '.join(names)})"
 
 
 def coven(answer: Shape, terminal: Terminal) -> str:
@@ -202,9 +252,14 @@ def _claim(hit: Shape, terminal: Terminal) -> list[str]:
         f"  Attested by {line(hit.get('attested_by'))} ({line(hit.get('attestation_type'))})"
         f" | Confidence: {line(hit.get('confidence'))} | Promoted: {line(hit.get('promoted_at'))}",
     ]
+    if hit.get("indexed_text_differs"):
+        shown = "shown is the verified text" if hit.get("verified") else "shown is the index's, which nobody attested"
+        lines.append("  " + terminal.warning(f"⚠ The index holds another text than the claim's snapshot; {shown}."))
     if hit.get("superseded_by"):
         lines.append("  " + terminal.warning(f"⚠ Superseded by {line(hit['superseded_by'])}"))
     lines += ["  " + terminal.warning(f"⚠ {line(member(standing, 'message'))}") for standing in _other_standings(hit)]
+    if hit.get("path"):
+        lines.append("  " + terminal.faint(f"Claim: {terminal.place(hit['path'], hit.get('line'))}"))
     if source:
         lines.append("  " + terminal.faint(f"Source: {line(source)}"))
     return lines
@@ -227,6 +282,7 @@ def opened_source(answer: Shape, terminal: Terminal) -> str:
         lines.append(f"File: {terminal.path(str(answer['resolved']))}")
     if answer.get("note"):
         lines.append(line(answer["note"]))
+    lines += [terminal.warning(f"⚠ {line(member(each, 'message'))}") for each in answer.get("standings") or ()]
     if answer.get("text") is not None:
         lines += ["", block(answer["text"])]
     return "\n".join([*lines, *problems(answer, terminal)])
