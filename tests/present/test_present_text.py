@@ -312,6 +312,7 @@ def everything_with(text: str) -> list[str]:
     nemp = nemp_memory(
         key=text, value=text, agent_id=text, updated=text, type=text, confidence={"score": text},
         vitality={"score": text, "state": text}, links={"superseded_by": text}, path=f"/{text}", source=text,
+        standings=[{"code": text, "message": text, "successor": text}],
     )  # fmt: skip
     entry = agent_entry(
         memory_id=text, title=text, content=text, tags=[text], type=text, confidence=text, created_at=text, path=text
@@ -322,11 +323,13 @@ def everything_with(text: str) -> list[str]:
     hit = {"system": "nemp", "id": text, "title": text + "t", "text": text, "score": 1, "provenance": provenance}
     also = [{"system": "nemp", "id": text, "provenance": provenance}]
     whole = record(id=text, title=text + "t", text=text, tags=[text], provenance=provenance, fields={text: text})
-    change = {"key": text, "reads_7d": {"from": 1, "to": 2}}
+    change = {"key": text, "reads_7d": {"from": text, "to": 2}}
+    left = {"key": text, "last_read": text, "reason": text}
     return [
         results.nemp(nemp_answer(nemp, query=text, problems=[problem]), HERE),
-        results.nemp(nemp_answer(nemp, nemp, query=text), HERE),
-        results.recount({"changes": [change], "problems": [problem]}, HERE),
+        results.nemp(nemp_answer(nemp, nemp, query=text, match="partial"), HERE),
+        results.nemp(nemp_answer({**nemp, "value": 1, "text": text}), HERE),
+        results.recount({"changes": [change], "checked": 1, "left": [left], "problems": [problem]}, HERE),
         results.memory(memory_answer(memories=[entry], query=text, run_id=text, problems=[problem]), HERE),
         results.coven(coven_answer(hits=[claim], manifest_hash=text, dropped=1, dropped_reasons={text: 1}), HERE),
         results.coven(coven_answer(note=text), HERE),

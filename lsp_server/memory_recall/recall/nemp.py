@@ -264,7 +264,7 @@ def _after_writing(store: NempStore, memories: Sequence[NempMemory], shelf: Shel
 def recount(
     place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None = None
 ) -> RecountResult:
-    """Count the read windows again from the access log; see `nemp_recount.py`."""
+    """Count the read windows again from the access log; see `nemp_recount.py`. Raises `NotRecounted`, `Cancelled`."""
     from memory_recall.recall.nemp_recount import recount as counted_again
 
     return counted_again(place, environment, shelf, cancellation)

@@ -1,67 +1,55 @@
 """`nemp recount`: the windows `reads_7d` and `reads_30d` counted again from the access log.
 
 A recall only ever adds to the windows, so that a memory read once would look read "in the last seven days" for ever.
-The log is the one record of when reads happened. Reads it leniently: people, models and other tools wrote it too.
+The log is the one record of when reads happened. A project's log has all reads of the project's memories; reads of a
+global one are logged in the project that they were made in, so the home's log may not have them.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment, Place
+from memory_recall.errors import RecallError
 from memory_recall.files.reading import Unreadable, read_file
 from memory_recall.files.writing import NotWritten
 from memory_recall.model import Problem
 from memory_recall.recall.nemp import read_stores
 from memory_recall.recall.nemp_accounting import Goals
-from memory_recall.recall.nemp_edits import EntryChange, rewrite_entries, vitality_changes
+from memory_recall.recall.nemp_edits import EntryChange, rewrite_entries
+from memory_recall.recall.nemp_log import MONTH, WEEK, LoggedReads, Namesakes, Windows, reads_in
 from memory_recall.recall.nemp_vitality import count_of, with_windows
-from memory_recall.stores.nemp import NempStore, Source, find_stores
+from memory_recall.stores.nemp import NempStore, Source, find_stores, no_store
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.dates import parse_moment
 from memory_recall.text.positions import LineIndex
-from memory_recall.text.untrusted import for_log
 
 if TYPE_CHECKING:
     from memory_recall.stores.shelf import Shelf
 
-_WEEK, _MONTH = timedelta(days=7), timedelta(days=30)
-_CLOCKS_APART = timedelta(minutes=5)
-"""How far ahead of our clock another writer's may be; lines further in the future are accidents."""
+_LOGGED_AND_COUNTED_APART = timedelta(seconds=5)
+"""A read's log line and its `last_read` are written together; when they differ by more, they are of two reads."""
 
-_READ_LINE = re.compile(r"(?<![^\r\n])[ \t]*\[([^\]\r\n]*)\][ \t]*READ[ \t]([^\r\n]*)")
-_KEY = re.compile(r"(?:^|[ \t])key=")
-_BEHIND_KEY = re.compile(r"[ \t](?:agent|query)=")
-
-_SET_BY_A_RECOUNT = frozenset(("reads_7d", "reads_30d", "score", "state"))
-_CHECK_EVERY = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """How often a memory was read in the last seven and the last thirty days."""
-
-    reads_7d: int = 0
-    reads_30d: int = 0
+_WINDOWS = ("reads_7d", "reads_30d")
+_LOGGED_ELSEWHERE = "its reads are logged in other projects"
 
 
 @dataclass(frozen=True, slots=True)
 class RecountedMemory:
-    """One memory whose windows were wrong. Each pair is before and after; before, a value may be anything, or None."""
+    """One memory whose windows were wrong. Each pair is before and after; what was not written is equal in both."""
 
     key: str
     path: Path
     line: int
-    reads_7d: tuple[Any, int]
-    reads_30d: tuple[Any, int]
-    score: tuple[Any, int]
-    state: tuple[Any, str]
+    reads_7d: tuple[Any, Any]
+    reads_30d: tuple[Any, Any]
+    score: tuple[Any, Any]
+    state: tuple[Any, Any]
 
     def as_json(self) -> dict[str, Any]:
         """`{key, path, line, reads_7d: {from, to}, reads_30d, score, state}`."""
@@ -71,42 +59,70 @@ class RecountedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftMemory:
+    """A memory of which a window was left as it is, because the log does not have all its reads."""
+
+    key: str
+    last_read: str
+    reason: str = _LOGGED_ELSEWHERE
+
+    def as_json(self) -> dict[str, Any]:
+        """`{key, last_read, reason}`."""
+        return {"key": self.key, "last_read": self.last_read, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class RecountResult:
     """What a recount changed, in which store, by which log. `path` and `source` are None where there is no store.
 
-    `reads` is the number of READ lines of the last thirty days that were counted; `unknown` names keys of such lines
-    that the store does not have (deleted since, or kept in the other store).
+    `reads` is the number of reads of the last thirty days that were counted, `checked` the number of memories whose
+    windows were held against them; `left` are those that could not be. `unknown` names keys of READ lines that the
+    store does not have (deleted since, or kept in the other store).
     """
 
     path: Path | None
     source: Source | None
     log: Path | None
     reads: int = 0
+    checked: int = 0
     unknown: tuple[str, ...] = ()
     changes: tuple[RecountedMemory, ...] = ()
+    left: tuple[LeftMemory, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """`{v, path, source, log, reads, unknown, count, changes, problems}`."""
+        """`{v, path, source, log, reads, checked, unknown, count, changes, left, problems}`."""
         return {
             "v": 1,
             "path": str(self.path) if self.path is not None else None,
             "source": self.source,
             "log": str(self.log) if self.log is not None else None,
             "reads": self.reads,
+            "checked": self.checked,
             "unknown": list(self.unknown),
             "count": len(self.changes),
             "changes": [change.as_json() for change in self.changes],
+            "left": [memory.as_json() for memory in self.left],
             "problems": [problem.as_json() for problem in self.problems],
         }
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedReads:
-    """The reads of the last thirty days in a log, by key; `unknown` are their keys that are none of the known ones."""
+class NotRecounted(RecallError):
+    """A recount that could not be done: its store or log could not be read, or the store not be written.
 
-    windows: Mapping[str, Windows]
-    unknown: tuple[str, ...]
+    `result` is the result that it has nevertheless: nothing checked, nothing changed, and the problems.
+    """
+
+    def __init__(self, result: RecountResult, cause: Problem) -> None:
+        path = cause.path or ""
+        place = ":".join(str(part) for part in (path, cause.line, cause.column) if part)
+        begins_with_path = not place or cause.message.startswith(path)
+        super().__init__(cause.code, cause.message if begins_with_path else f"{place}: {cause.message}")
+        self.result = result
+
+    def as_json(self) -> dict[str, object]:
+        """The error object, and beside it all members of a result."""
+        return {**super().as_json(), **self.result.as_json()}
 
 
 def recount(
@@ -114,88 +130,91 @@ def recount(
 ) -> RecountResult:
     """Recompute the windows of the project's store from the project's log (the global one's where there is no project).
 
-    Where a window was wrong, score and state follow by the formula, with the real days since the last read. Without a
-    log, or with one that cannot be read, nothing is changed and a problem says so. Raises `Cancelled`.
+    Nothing but `reads_7d` and `reads_30d` is written and, where one of them was wrong, score and state by the formula,
+    with the real days since the last read; and that only in a memory that has a `vitality`. Without a store or a log
+    there is nothing to count, which a problem says. Raises `NotRecounted` where one of them cannot be read or the store
+    not be written, and `Cancelled`.
     """
     places = find_stores(place, environment)
     stores = read_stores(places, shelf)
-    if not stores or places.log is None:
-        message = f"There is no nemp store at or above {place.folder}, and none in the home directory; nothing to do."
-        return RecountResult(None, None, places.log, problems=(Problem("no-store", message),))
-    store = stores[0]
-    result = RecountResult(store.path, store.source, places.log)
+    store = stores[0] if stores else None
+    if store is None or places.log is None or store.shape == "absent":
+        return RecountResult(None, None, places.log, problems=(no_store(place, environment),))
+    result = RecountResult(store.path, store.source, places.log, problems=store.problems)
     if not store.writable:
-        return replace(result, problems=store.problems)
-    try:
-        log = read_file(places.log).data.decode("utf-8-sig", "replace")
-    except Unreadable as unreadable:
-        return replace(result, problems=(*store.problems, _without_log(unreadable)))
+        raise NotRecounted(result, store.problems[0])
+    log = _text_of(places.log, result)
+    if log is None:
+        message = f"{places.log} does not exist: no reads are logged, so there is nothing to recount."
+        return replace(result, problems=(*store.problems, Problem("no-log", message, str(places.log))))
     now = environment.now()
-    logged = reads_in(log, store.content.by_key, now, cancellation)
+    logged = reads_in(log, _namesakes(stores), now, cancellation)
     result = _recounted(result, store, logged, Goals.of(places), now)
     if result.changes and store.problems:  # they stand on other lines by now
-        store = shelf.nemp(store.path, store.source)
-    return replace(result, problems=(*store.problems, *result.problems))
+        moved = shelf.nemp(store.path, store.source).problems
+        result = replace(result, problems=(*moved, *result.problems[len(store.problems) :]))
+    return result
 
 
-def _without_log(unreadable: Unreadable) -> Problem:
-    """Nothing to count from is no reason to set every window to 0."""
-    message = f"Nothing was recounted: {unreadable.problem.message}"
-    code = "no-log" if unreadable.missing else unreadable.problem.code
-    return unreadable.problem._replace(code=code, message=message)
+def _text_of(log: Path, result: RecountResult) -> str | None:
+    """The log's text, None where there is no log: nothing to count from is no reason to set every window to 0."""
+    try:
+        return read_file(log).data.decode("utf-8-sig", "replace")
+    except Unreadable as unreadable:
+        if unreadable.missing:
+            return None
+        raise _failed(result, unreadable.problem) from unreadable
 
 
-def reads_in(log: str, known: Collection[str], now: datetime, cancellation: Cancellation | None = None) -> LoggedReads:
-    """Count the READ lines of a log by key. Lines of any other form, and without a usable time, are passed over.
-
-    A key stands unquoted in its line and may itself contain ` agent=`: of the possible readings, the longest one that
-    is a known key is taken.
-    """
-    spelt = {for_log(key): key for key in known}
-    longest = max(map(len, spelt), default=0)
-    counts: dict[str, list[int]] = {}
-    unknown: dict[str, None] = {}
-    for number, line in enumerate(_READ_LINE.finditer(log)):
-        if cancellation is not None and not number % _CHECK_EVERY:
-            cancellation.check()
-        moment = parse_moment(line.group(1))
-        member = _KEY.search(line.group(2))
-        if moment is None or member is None or not -_CLOCKS_APART <= now - moment <= _MONTH:
-            continue
-        rest = line.group(2)[member.end() :]
-        key = next((spelt[reading] for reading in _readings(rest, longest) if reading in spelt), None)
-        if key is None:
-            unknown[_BEHIND_KEY.split(rest, maxsplit=1)[0].rstrip()] = None
-            continue
-        count = counts.setdefault(key, [0, 0])
-        count[0] += now - moment <= _WEEK
-        count[1] += 1
-    return LoggedReads({key: Windows(*count) for key, count in counts.items()}, tuple(unknown))
+def _failed(result: RecountResult, cause: Problem, code: str | None = None) -> NotRecounted:
+    problem = cause._replace(code=code or cause.code, message=f"{cause.message} Nothing was recounted.")
+    return NotRecounted(replace(result, problems=(*result.problems, problem)), problem)
 
 
-def _readings(rest: str, longest: int) -> Iterator[str]:
-    """What may be the key in the part of a line behind `key=`, the longest first; none longer than any known key."""
-    if len(rest) <= longest + len(rest) - len(rest.rstrip()):
-        yield rest.rstrip()
-    ends = [match.start() for match in _BEHIND_KEY.finditer(rest, 0, longest + len(" agent="))]
-    for end in reversed(ends):
-        yield rest[:end].rstrip()
+def _namesakes(stores: Sequence[NempStore]) -> Mapping[str, Namesakes]:
+    """The keys of the first store. Reads of the other's memories, where there is one, stand in the same log."""
+    first, *others = stores
+    return {
+        key: Namesakes(len(entries), sum(len(other.by_key(key)) for other in others))
+        for key, entries in first.content.by_key.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """An entry whose windows are wrong, and the members of its vitality that differ, before and after."""
+
+    entry: NempEntry
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+    def change(self) -> EntryChange:
+        return EntryChange(self.entry, [(("vitality", name), value) for name, value in self.after.items()])
+
+    def pair(self, name: str) -> tuple[Any, Any]:
+        before = self.before.get(name)
+        return before, self.after.get(name, before)
+
+
+@dataclass(slots=True)
+class _Checked:
+    """What holding a store's entries against a log has shown."""
+
+    checked: int = 0
+    wrong: list[_Wrong] = field(default_factory=list)
+    left: list[LeftMemory] = field(default_factory=list)
 
 
 def _recounted(
-    result: RecountResult,
-    store: NempStore,
-    logged: LoggedReads,
-    goals: Goals,
-    now: datetime,
+    result: RecountResult, store: NempStore, logged: LoggedReads, goals: Goals, now: datetime
 ) -> RecountResult:
-    found: list[_Wrong] = []
+    found = _Checked()
 
     def plan(fresh: NempStore) -> list[EntryChange]:
-        found[:] = _wrong_entries(fresh, logged, goals, now)
-        return [EntryChange(wrong.entry, _changes(wrong)) for wrong in found]
+        nonlocal found
+        found = _check(fresh, logged, goals, now)
+        return [wrong.change() for wrong in found.wrong]
 
-    problems: list[Problem] = []
     changes: tuple[RecountedMemory, ...] = ()
     try:
         if plan(store):
@@ -203,51 +222,60 @@ def _recounted(
             lines = LineIndex(edited.text)
             changes = tuple(
                 _memory(store.path, lines.line_column(entry.key_offset)[0], wrong)
-                for entry, wrong in zip(edited.entries, found, strict=True)
+                for entry, wrong in zip(edited.entries, found.wrong, strict=True)
             )
     except NotWritten as failure:
-        message = f"Nothing was recounted. {failure.problem.message}"
-        problems.append(failure.problem._replace(code="not-recorded", message=message))
-    if goals.problem is not None:
-        problems.append(goals.problem)
-    counted = sum(windows.reads_30d for windows in logged.windows.values())
-    return replace(result, reads=counted, unknown=logged.unknown, changes=changes, problems=tuple(problems))
+        raise _failed(result, failure.problem, "not-recorded") from failure
+    return replace(
+        result,
+        reads=int(sum(windows.reads_30d for windows in logged.windows.values())),
+        checked=found.checked,
+        unknown=logged.unknown,
+        changes=changes,
+        left=tuple(found.left),
+        problems=(*result.problems, goals.problem) if goals.problem is not None else result.problems,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrong:
-    """An entry whose windows differ from the log's, and its vitality with the right ones."""
-
-    entry: NempEntry
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-
-
-def _wrong_entries(store: NempStore, logged: LoggedReads, goals: Goals, now: datetime) -> Iterator[_Wrong]:
+def _check(store: NempStore, logged: LoggedReads, goals: Goals, now: datetime) -> _Checked:
+    found = _Checked()
     for entry in store.entries:
-        present = entry.vitality if isinstance(entry.vitality, dict) else {}
-        windows = logged.windows.get(entry.key, Windows())
-        namesakes = len(store.by_key(entry.key))
-        # Each of several memories of one name has a line of its own for each recall of that name.
-        reads_7d, reads_30d = -(-windows.reads_7d // namesakes), -(-windows.reads_30d // namesakes)
-        if (count_of(present.get("reads_7d")), count_of(present.get("reads_30d"))) != (reads_7d, reads_30d):
-            created, active = parse_moment(entry.created), goals.any_active(entry)
-            after = with_windows(present, reads_7d, reads_30d, created=created, goal_active=active, now=now)
-            yield _Wrong(entry, present, after)
+        if not isinstance(entry.vitality, dict):
+            continue
+        counted = Windows(count_of(entry.vitality.get("reads_7d")), count_of(entry.vitality.get("reads_30d")))
+        right = logged.windows.get(entry.key, Windows())
+        elsewhere = _read_elsewhere(entry, logged) if store.source == "global" else None
+        if elsewhere is not None:
+            # Of such a memory is known only that it was not read after that.
+            age = now - elsewhere
+            right = Windows(0 if age > WEEK else counted.reads_7d, 0 if age > MONTH else counted.reads_30d)
+        if elsewhere is not None and now - elsewhere <= MONTH:
+            found.left.append(LeftMemory(entry.key, entry.vitality["last_read"]))
+        else:
+            found.checked += 1
+        if counted != right:
+            found.wrong.append(_corrected(entry, counted, right, goals, now))
+    return found
 
 
-def _changes(wrong: _Wrong) -> list[tuple[tuple[str, ...], Any]]:
-    return vitality_changes(wrong.entry, wrong.after, _SET_BY_A_RECOUNT)
+def _read_elsewhere(entry: NempEntry, logged: LoggedReads) -> datetime | None:
+    """When an entry was last read, if its log does not have that read and so may lack others too."""
+    last_read = parse_moment(entry.vitality.get("last_read"))
+    newest = logged.newest.get(entry.key)
+    if last_read is None or (newest is not None and last_read - newest <= _LOGGED_AND_COUNTED_APART):
+        return None
+    return last_read
+
+
+def _corrected(entry: NempEntry, counted: Windows, right: Windows, goals: Goals, now: datetime) -> _Wrong:
+    before = entry.vitality
+    windows = {name: getattr(right, name) for name in _WINDOWS if getattr(right, name) != getattr(counted, name)}
+    created, active = parse_moment(entry.created), goals.any_active(entry)
+    scored = with_windows(before, right.reads_7d, right.reads_30d, created=created, goal_active=active, now=now)
+    judged = {name: scored[name] for name in ("score", "state") if scored[name] != before.get(name)}
+    return _Wrong(entry, before, {**windows, **judged})
 
 
 def _memory(path: Path, line: int, wrong: _Wrong) -> RecountedMemory:
-    before, after = wrong.before, wrong.after
-    return RecountedMemory(
-        wrong.entry.key,
-        path,
-        line,
-        reads_7d=(before.get("reads_7d"), after["reads_7d"]),
-        reads_30d=(before.get("reads_30d"), after["reads_30d"]),
-        score=(before.get("score"), after["score"]),
-        state=(before.get("state"), after["state"]),
-    )
+    reads_7d, reads_30d, score, state = map(wrong.pair, (*_WINDOWS, "score", "state"))
+    return RecountedMemory(wrong.entry.key, path, line, reads_7d, reads_30d, score, state)

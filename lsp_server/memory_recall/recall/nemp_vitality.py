@@ -124,8 +124,8 @@ def after_read(
 
 def with_windows(
     vitality: Mapping[str, Any] | None,
-    reads_7d: int,
-    reads_30d: int,
+    reads_7d: float,
+    reads_30d: float,
     *,
     created: datetime | None,
     goal_active: bool,
