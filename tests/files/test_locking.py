@@ -54,6 +54,20 @@ def test_a_second_holder_waits_and_is_told_when_it_waited_too_long(project: Path
         pass
 
 
+def test_who_no_longer_needs_the_lock_stops_waiting_for_it(project: Path, any_system: str) -> None:
+    asked: list[int] = []
+
+    def check() -> None:
+        asked.append(1)
+        if len(asked) == 3:
+            raise KeyError
+
+    with locked(project), pytest.raises(KeyError), locked(project, check=check):
+        pytest.fail("two at once")
+    with locked(project, timeout=0.0, check=lambda: pytest.fail("nothing to wait for")):
+        pass
+
+
 def test_the_lock_is_let_go_when_the_work_fails(project: Path, any_system: str) -> None:
     with pytest.raises(ZeroDivisionError), locked(project):
         raise ZeroDivisionError

@@ -189,7 +189,7 @@ def test_a_file_that_vanishes_meanwhile_is_not_made_again(store: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [ZeroDivisionError, OSError, ValueError, NotWritten])
-@pytest.mark.parametrize("where", ["change", "before_replace"])
+@pytest.mark.parametrize("where", ["change", "before_replace", "check"])
 def test_what_the_caller_raises_comes_through_and_nothing_is_written(
     store: Path, failure: type[Exception], where: str
 ) -> None:
@@ -199,11 +199,53 @@ def test_what_the_caller_raises_comes_through_and_nothing_is_written(
         raise error
 
     with pytest.raises(failure) as caught:
-        rewrite(store, fail if where == "change" else to_new, before_replace=fail)
+        rewrite(
+            store,
+            fail if where == "change" else to_new,
+            before_replace=fail if where == "before_replace" else lambda: None,
+            check=fail if where == "check" else None,
+        )
     assert caught.value is error
     assert store.read_bytes() == OLD
     assert names_in(store.parent) == [store.name]
     rewrite(store, to_new)
+
+
+def test_who_gives_up_in_time_is_spared_every_step_that_would_have_to_be_undone(store: Path) -> None:
+    wanted = [True]
+
+    def change(_: bytes) -> bytes:
+        wanted[0] = False
+        return NEW
+
+    def check() -> None:
+        if not wanted[0]:
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        rewrite(store, change, before_replace=lambda: pytest.fail("too late to begin"), check=check)
+    assert store.read_bytes() == OLD
+    assert names_in(store.parent) == [store.name]
+
+
+def test_who_gives_up_after_the_last_moment_is_too_late(store: Path) -> None:
+    told: list[bool] = []
+
+    def check() -> None:
+        if told:
+            pytest.fail("the step before the replacement was taken already")
+
+    rewrite(store, to_new, before_replace=lambda: told.append(True), check=check)
+    assert store.read_bytes() == NEW
+
+
+def test_a_wait_for_the_lock_is_given_up_too(store: Path) -> None:
+    def check() -> None:
+        raise OSError("theirs")
+
+    with locked(store.parent), pytest.raises(OSError, match="theirs"):
+        rewrite(store, to_new, check=check)
+    assert store.read_bytes() == OLD
 
 
 def test_an_interrupt_leaves_nothing_behind(store: Path) -> None:
@@ -246,7 +288,7 @@ def test_what_is_marked_read_only_is_respected(store: Path, marked: str) -> None
 
 
 def test_a_lock_that_is_not_let_go_is_a_sentence(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "locked", lambda directory: locked(directory, timeout=0.0))
+    monkeypatch.setattr(writing, "locked", lambda directory, **_: locked(directory, timeout=0.0))
     with locked(store.parent):
         assert problem_of(lambda: rewrite(store, to_new)) == "lock-timeout"
     assert store.read_bytes() == OLD

@@ -12,9 +12,10 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from memory_recall.model import Problem
 
@@ -45,17 +46,43 @@ class NotLocked(Exception):
         self.problem = problem
 
 
+class _Patience(NamedTuple):
+    """How long a lock is waited for: until a moment, or until `check` raises because nobody needs it any more."""
+
+    deadline: float
+    check: Callable[[], None] | None = None
+
+    def until(self, attempt: Callable[[], bool]) -> bool:
+        """Whether one of the attempts succeeded in time; there is always a first."""
+        pause = _FIRST_PAUSE
+        while not attempt():
+            if self.check is not None:
+                self.check()
+            if time.monotonic() >= self.deadline:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        return True
+
+
 @contextlib.contextmanager
-def locked(directory: Path, timeout: float = 10.0, *, lock_files: Path | None = None) -> Iterator[None]:
+def locked(
+    directory: Path,
+    timeout: float = 10.0,
+    *,
+    lock_files: Path | None = None,
+    check: Callable[[], None] | None = None,
+) -> Iterator[None]:
     """Hold the lock of an existing directory for the length of a `with` block; wait for it `timeout` seconds at most.
 
     Threads exclude each other as processes do, so a block inside a block of the same directory would wait for itself.
-    `lock_files` is where lock files are kept, where they are needed. Raises `NotLocked`.
+    `lock_files` is where lock files are kept, where they are needed. `check` is called again and again while somebody
+    else has the lock, and ends the waiting by raising. Raises `NotLocked`, and what `check` raises.
     """
-    deadline = time.monotonic() + timeout
-    descriptor = _lock_directory(directory, deadline)
+    patience = _Patience(time.monotonic() + timeout, check)
+    descriptor = _lock_directory(directory, patience)
     if descriptor is None:
-        with _lock_file(directory, deadline, lock_files):
+        with _lock_file(directory, patience, lock_files):
             yield
         return
     try:
@@ -75,7 +102,7 @@ def held_briefly(descriptor: int, timeout: float = 1.0) -> Iterator[None]:
         yield
         return
     with contextlib.suppress(OSError):
-        _wait_for_lock(descriptor, time.monotonic() + timeout)
+        _wait_for_lock(descriptor, _Patience(time.monotonic() + timeout))
     try:
         yield
     finally:
@@ -83,7 +110,7 @@ def held_briefly(descriptor: int, timeout: float = 1.0) -> Iterator[None]:
             FCNTL.flock(descriptor, FCNTL.LOCK_UN)
 
 
-def _lock_directory(directory: Path, deadline: float) -> int | None:
+def _lock_directory(directory: Path, patience: _Patience) -> int | None:
     """A descriptor that holds the lock; None where directories cannot be locked."""
     if FCNTL is None:
         return None
@@ -95,7 +122,7 @@ def _lock_directory(directory: Path, deadline: float) -> int | None:
                 return None
             raise NotLocked(_problem(directory, failure)) from failure
         try:
-            if not _wait_for_lock(descriptor, deadline):
+            if not _wait_for_lock(descriptor, patience):
                 raise NotLocked(_timeout(directory))
             if _leads_to(directory, descriptor):
                 descriptor, held = -1, descriptor
@@ -109,22 +136,20 @@ def _lock_directory(directory: Path, deadline: float) -> int | None:
                 os.close(descriptor)
 
 
-def _wait_for_lock(descriptor: int, deadline: float) -> bool:
-    """Whether the lock was had before the deadline. Raises OSError where there are no locks."""
-    assert FCNTL is not None
-    pause = _FIRST_PAUSE
-    while True:
+def _wait_for_lock(descriptor: int, patience: _Patience) -> bool:
+    """Whether the lock was had in time. Raises OSError where there are no locks."""
+
+    def attempt() -> bool:
+        assert FCNTL is not None
         try:
             FCNTL.flock(descriptor, FCNTL.LOCK_EX | FCNTL.LOCK_NB)
         except OSError as failure:
             if failure.errno not in _HELD_BY_ANOTHER:
                 raise
-        else:
-            return True
-        if time.monotonic() >= deadline:
             return False
-        time.sleep(pause)
-        pause = min(2 * pause, _LONGEST_PAUSE)
+        return True
+
+    return patience.until(attempt)
 
 
 def _leads_to(directory: Path, descriptor: int) -> bool:
@@ -136,10 +161,17 @@ def _leads_to(directory: Path, descriptor: int) -> bool:
 
 
 @contextlib.contextmanager
-def _lock_file(directory: Path, deadline: float, lock_files: Path | None) -> Iterator[None]:
+def _lock_file(directory: Path, patience: _Patience, lock_files: Path | None) -> Iterator[None]:
     import hashlib
 
     import filelock
+
+    def attempt() -> bool:
+        try:
+            lock.acquire(blocking=False)
+        except filelock.Timeout:
+            return False
+        return True
 
     try:
         if not stat.S_ISDIR(os.stat(directory).st_mode):
@@ -149,9 +181,8 @@ def _lock_file(directory: Path, deadline: float, lock_files: Path | None) -> Ite
         _check_own(folder)
         name = hashlib.sha256(os.fsencode(os.path.realpath(directory))).hexdigest()[:32]
         lock = filelock.FileLock(folder / f"{name}.lock")
-        lock.acquire(timeout=max(0.0, deadline - time.monotonic()))
-    except filelock.Timeout:
-        raise NotLocked(_timeout(directory)) from None
+        if not patience.until(attempt):
+            raise NotLocked(_timeout(directory))
     except OSError as failure:
         raise NotLocked(_problem(directory, failure)) from failure
     except NotImplementedError as failure:

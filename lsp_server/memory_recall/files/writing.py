@@ -41,19 +41,29 @@ class NotWritten(Exception):
         self.problem = problem
 
 
-def rewrite(path: Path, change: Callable[[bytes], bytes], *, before_replace: Callable[[], None] | None = None) -> None:
+def rewrite(
+    path: Path,
+    change: Callable[[bytes], bytes],
+    *,
+    before_replace: Callable[[], None] | None = None,
+    check: Callable[[], None] | None = None,
+) -> None:
     """Give an existing file the bytes that `change` makes of its present ones, under the lock of its directory.
 
     A link is followed; mode, and where permitted owner and extended attributes, are kept. `change` may be called again
     with newer bytes, when someone without our lock has written meanwhile; when it returns what it was given nothing is
     written. `before_replace` is called at most once, when the new bytes are on the disk and only their renaming is
     left; whoever undoes what it did when `NotWritten` comes, has a step that is done with the replacement or not at
-    all. What either of them raises comes through, the file untouched. Raises `NotWritten`.
+    all. `check` is called while the lock is waited for and a last time before `before_replace`; it raises where nobody
+    wants the file written any more. What any of the three raises comes through, the file untouched.
+
+    Raises `NotWritten`.
     """
     told = False
+    still_wanted = None if check is None else functools.partial(_asking, check)
     with _writing(path):
         real = Path(os.path.realpath(path))
-    with _writing(path), locked(real.parent):
+    with _writing(path), locked(real.parent, check=still_wanted):
         _remove_stale(real.parent)
         for _ in range(_ATTEMPTS):
             old = read_file(path)
@@ -65,9 +75,11 @@ def rewrite(path: Path, change: Callable[[bytes], bytes], *, before_replace: Cal
             with _temporary(real.parent, new, like=real) as temporary:
                 if read_file(path) != old:
                     continue
+                if still_wanted and not told:
+                    still_wanted()
                 if before_replace and not told:
-                    told = True
                     _asking(before_replace)
+                told = True
                 if _unchanged(path, real, old):
                     _replace(temporary, real)
                     _sync_directory(real.parent)
