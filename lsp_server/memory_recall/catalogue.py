@@ -7,7 +7,7 @@ catalogue is made for one question and reads each store at most once for it, so 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from memory_recall.model import SYSTEMS, Memory, Problem, System
 
 if TYPE_CHECKING:
     from memory_recall.references import Reference
-    from memory_recall.stores.agent import AgentStore
+    from memory_recall.stores.agent import AgentEntry, AgentStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempPlaces, NempStore
     from memory_recall.stores.shelf import Shelf
@@ -72,6 +72,7 @@ class Catalogue:
         self._place = place
         self._environment = environment
         self._shelf = shelf
+        self._entries: dict[str, Sequence[AgentEntry]] = {}
 
     def has_key(self, key: str) -> bool:
         """Whether a nemp store that this place sees has that very key."""
@@ -94,8 +95,9 @@ class Catalogue:
         systems: tuple[System, ...] = (system,) if system else _systems_that_may_name(target)
         memories = tuple(memory for name in systems for memory in self._memories(name, target))
         suggestions = () if memories else self._suggestions(systems, target)
+        problems = dict.fromkeys((*self._problems(systems), *self._ambiguities(systems, target)))
         shown = reference if isinstance(reference, str) else f"{system}:{target}" if system else target
-        return Resolution(shown, memories, suggestions, tuple(self._problems(systems)))
+        return Resolution(shown, memories, suggestions, tuple(problems))
 
     def _memories(self, system: System, target: str) -> Iterable[Memory]:
         if system == "nemp":
@@ -112,9 +114,16 @@ class Catalogue:
     def _agent_memories(self, memory_id: str) -> list[Memory]:
         from memory_recall.stores import agent
 
-        named = agent.find(self._place.project, memory_id)
-        entries = [named] if named is not None else self._agent.by_id(memory_id)
-        return [agent.as_memory(entry, self._environment.now()) for entry in entries]
+        return [agent.as_memory(entry, self._environment.now()) for entry in self._agent_entries(memory_id)]
+
+    def _agent_entries(self, memory_id: str) -> Sequence[AgentEntry]:
+        """The entries of an id: those whose files have its name, or all of them where the store has to be read."""
+        from memory_recall.stores import agent
+
+        if memory_id not in self._entries:
+            named = () if "_agent" in self.__dict__ else agent.named(self._place.project, memory_id)
+            self._entries[memory_id] = named or self._agent.by_id(memory_id)
+        return self._entries[memory_id]
 
     def _claims(self, ulid: str) -> list[Memory]:
         from memory_recall.stores.coven import as_memory, familiar_root
@@ -145,6 +154,12 @@ class Catalogue:
             yield from self._agent.problems
         if "coven" in systems and self._coven is not None:
             yield from self._coven.problems
+
+    def _ambiguities(self, systems: tuple[System, ...], target: str) -> Iterable[Problem]:
+        """That several entries of `.agent` have the id, which a fast path knows that did not read their store."""
+        from memory_recall.stores import agent
+
+        return agent.duplicates(self._agent_entries(target)) if "memory" in systems else ()
 
     @cached_property
     def _places(self) -> NempPlaces:

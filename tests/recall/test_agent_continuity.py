@@ -34,7 +34,7 @@ def live(world: World) -> list[str]:
 def test_a_session_that_beats_is_live(world: World, status: str) -> None:
     session(world, "S-1", status=status, last_heartbeat_at=ago(minutes=4))
     (found,) = look(world.project, NOW).live_sessions
-    assert found == {"session_id": "S-1", "status": status, "last_heartbeat_at": ago(minutes=4)}
+    assert found == {"session_id": "S-1", "status": status, "last_heartbeat_at": ago(minutes=4), "started_at": None}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,16 @@ def test_any_other_session_is_not(world: World, members: dict[str, Any]) -> None
 
 def test_a_session_that_never_beat_is_live_since_its_start(world: World) -> None:
     session(world, "S-1", status="running", started_at=ago(minutes=2))
-    assert live(world) == ["S-1"]
+    (found,) = look(world.project, NOW).live_sessions
+    assert (found["last_heartbeat_at"], found["started_at"]) == (None, ago(minutes=2))
+
+
+def test_many_broken_files_are_not_as_many_problems(world: World) -> None:
+    for number in range(60):
+        world.write(f"project/.agent/sessions/S-{number}.json", "{")
+    problems = look(world.project, NOW).problems
+    assert len(problems) == 51
+    assert "10 more problems of this kind (unreadable)" in problems[-1].message
 
 
 def test_the_clock_of_another_machine_may_go_ahead(world: World) -> None:

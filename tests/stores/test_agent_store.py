@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from datetime import UTC, datetime, timedelta
@@ -174,6 +175,80 @@ def test_what_is_no_file_is_reported_and_never_waited_for(world: World) -> None:
     ]
 
 
+def test_a_link_to_nothing_is_named_as_what_it_is(world: World) -> None:
+    write_entry(world, "MEM-1").with_name("MEM-gone.json").symlink_to("nowhere.json")
+    assert "is a symbolic link to nothing" in only_problem(world).message
+
+
+def under(forbidden: Path, path: Any) -> bool:
+    return isinstance(path, str | os.PathLike) and os.fspath(path).startswith(f"{forbidden}{os.sep}")
+
+
+def forbid(monkeypatch: pytest.MonkeyPatch, directory: Path, *, listing: bool, entering: bool) -> None:
+    """Take from this user, who may be root, the right to list a directory, to enter it, or both."""
+
+    def refusing(name: str, refuses: Any) -> None:
+        real = getattr(os, name)
+
+        def call(path: Any, *arguments: Any, **options: Any) -> Any:
+            if refuses(path):
+                raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            return real(path, *arguments, **options)
+
+        monkeypatch.setattr(os, name, call)
+
+    if entering:
+        for name in ("stat", "lstat", "open", "scandir", "readlink"):
+            refusing(name, lambda path: under(directory, path))
+    if listing:
+        refusing("scandir", lambda path: os.fspath(path) == str(directory))
+
+
+@pytest.mark.parametrize("where", [".agent", ".agent/memory", ".agent/memory/semantic"])
+@pytest.mark.parametrize(("listing", "entering"), [(True, True), (False, True)], ids=["000", "600"])
+def test_a_directory_that_may_not_be_read_does_not_count_as_empty(
+    world: World, monkeypatch: pytest.MonkeyPatch, where: str, *, listing: bool, entering: bool
+) -> None:
+    write_entry(world, "MEM-1")
+    write_entry(world, "MEM-2", "episodic")
+    with monkeypatch.context() as patch:
+        forbid(patch, world.project / where, listing=listing, entering=entering)
+        store = read(world)
+        assert len(store.entries) == where.endswith("semantic")
+        (problem,) = store.problems
+        assert store.unread == (problem,)
+        assert (problem.code, problem.path) == ("unreadable", str(world.project / where))
+        assert "may not be read by this user" in problem.message
+    if where != ".agent/memory/semantic":
+        assert not agent.is_current(store), "what may be read again is read again"
+
+
+def test_a_directory_that_cannot_be_listed_is_a_problem(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_entry(world, "MEM-1")
+    forbid(monkeypatch, path.parent, listing=True, entering=False)
+    assert only_problem(world).path == str(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("where", "phrase"), [(".agent", "is not a directory"), (".agent/memory", "is not a directory")]
+)
+def test_a_file_in_place_of_a_directory_is_named_as_what_it_is(world: World, where: str, phrase: str) -> None:
+    path = world.write(f"project/{where}", "a file")
+    problem = only_problem(world)
+    assert problem.path == str(path)
+    assert phrase in problem.message
+
+
+def test_many_broken_files_are_not_as_many_problems(world: World) -> None:
+    for number in range(53):
+        world.write(f"{MEMORY}/semantic/MEM-{number:02}.json", "{")
+    world.write(f"{MEMORY}/episodic/MEM-null.json", "null")
+    store = read(world)
+    assert [problem.code for problem in store.problems] == ["schema", *["unreadable"] * 51]
+    assert "3 more problems of this kind (unreadable)" in store.problems[-1].message
+    assert [problem.code for problem in store.problems_of(["episodic"])] == ["schema"]
+
+
 def test_a_type_that_is_a_file_is_a_problem_and_the_other_types_answer(world: World) -> None:
     write_entry(world, "MEM-1", "episodic")
     world.write(f"{MEMORY}/semantic", "not a directory")
@@ -275,7 +350,9 @@ def test_an_entry_that_says_little_is_still_a_memory(world: World) -> None:
         ("type", "episodic", "the directory counts"),
         ("scope", "team", "counts as project"),
         ("tags", "a, b", "no list"),
-        ("schema_version", 2, "read as version 1"),
+        ("schema_version", 2, "has `schema_version` 2, not the number 1; it was read as version 1"),
+        ("schema_version", "1", 'has `schema_version` "1", not the number 1'),
+        ("schema_version", True, "has `schema_version` true, not the number 1"),
     ],
 )
 def test_a_member_that_is_not_understood_is_reported_and_the_entry_kept(
@@ -327,7 +404,54 @@ def test_a_link_out_of_the_project_is_not_read(world: World) -> None:
     store = read(world)
     assert [entry.memory_id for entry in store.entries] == ["MEM-1"]
     assert [problem.code for problem in store.problems] == ["outside-project", "outside-project"]
-    assert agent.find(world.project, "MEM-x") is None
+    assert agent.named(world.project, "MEM-x") == ()
+
+
+@pytest.mark.parametrize(
+    ("link", "named"),
+    [
+        (".agent", ".agent"),
+        (".agent/memory", ".agent/memory"),
+        (".agent/memory/semantic", ".agent/memory/semantic"),
+        (".agent/memory/semantic/MEM-x.json", ".agent/memory/semantic/MEM-x.json"),
+    ],
+)
+def test_the_problem_names_the_link_that_leads_out(world: World, link: str, named: str) -> None:
+    there = world.write(f"other/{link}/memory/semantic/MEM-x.json" if link == ".agent" else f"other/{link}", "{}")
+    path = world.project / link
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(there.parents[2] if link == ".agent" else there)
+    problem = only_problem(world)
+    assert (problem.code, problem.path) == ("outside-project", str(world.project / named))
+    assert problem.message.startswith(f"{world.project / named} is a symbolic link")
+
+
+def test_one_file_under_two_names_is_one_memory(world: World) -> None:
+    path = write_entry(world, "MEM-x")
+    path.with_name("MEM-a.json").symlink_to("MEM-x.json")
+    (world.project / ".agent/memory/episodic").mkdir()
+    (world.project / ".agent/memory/episodic/MEM-x.json").symlink_to(path)
+    store = read(world)
+    assert [entry.path for entry in store.entries] == [path]
+    assert store.problems == ()
+    assert [entry.path for entry in agent.named(world.project, "MEM-x")] == [path]
+    assert agent.is_current(store)
+
+
+def test_of_two_equal_names_of_a_file_the_entry_s_own_counts(world: World) -> None:
+    path = write_entry(world, "MEM-x")
+    path.with_name("MEM-a.json").hardlink_to(path)
+    assert [entry.path for entry in read(world).entries] == [path]
+
+
+def test_where_all_files_have_one_number_they_are_still_different(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_entry(world, "MEM-1")
+    write_entry(world, "MEM-2")
+    real = reading.Stamp.of_status
+    monkeypatch.setattr(reading.Stamp, "of_status", lambda status: real(status)._replace(inode=0))
+    assert len(read(world).entries) == 2
 
 
 def test_a_link_inside_the_project_is_followed(world: World) -> None:
@@ -335,7 +459,7 @@ def test_a_link_inside_the_project_is_followed(world: World) -> None:
     (world.project / ".agent/memory").mkdir(parents=True)
     (world.project / ".agent/memory/semantic").symlink_to(kept.parent)
     assert [entry.memory_id for entry in read(world).entries] == ["MEM-k"]
-    assert agent.find(world.project, "MEM-k") is not None
+    assert len(agent.named(world.project, "MEM-k")) == 1
 
 
 def test_a_project_that_is_reached_through_a_link_is_itself(world: World) -> None:
@@ -438,22 +562,22 @@ def test_reading_stops_when_nobody_waits(world: World) -> None:
         agent.read_store(world.project, None, cancellation)
 
 
-def test_one_entry_is_found_by_its_file_name_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_entries_of_an_id_are_found_by_their_file_names_alone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_entry(world, "MEM-1", "procedural")
+    write_entry(world, "MEM-1", "episodic")
     write_entry(world, "MEM-named-otherwise", memory_id="MEM-2")
-    found = agent.find(world.project, "MEM-1")
-    assert found is not None
-    assert found.type == "procedural"
-    assert agent.find(world.project, "MEM-2") is None
-    assert agent.find(world.project, "MEM-named-otherwise") is None
-    by_store = agent.find(world.project, "MEM-2", read(world))
-    assert by_store is not None
+    monkeypatch.setattr(os, "scandir", None)
+    assert [entry.type for entry in agent.named(world.project, "MEM-1")] == ["episodic", "procedural"]
+    assert agent.named(world.project, "MEM-2") == ()
+    assert agent.named(world.project, "MEM-named-otherwise") == ()
 
 
 @pytest.mark.parametrize("memory_id", ["", "../../secret", "a/b", "..", "MEM-\0", "C:MEM", "x" * 5000, "MEM-\ud800"])
 def test_an_id_that_is_no_file_name_finds_nothing(world: World, memory_id: str) -> None:
     world.write("project/.agent/secret.json", json.dumps({"memory_id": memory_id, "content": "x"}))
-    assert agent.find(world.project, memory_id) is None
+    assert agent.named(world.project, memory_id) == ()
 
 
 def test_a_memory_carries_its_provenance(world: World) -> None:

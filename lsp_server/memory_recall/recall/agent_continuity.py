@@ -6,7 +6,6 @@ session as stale that has stopped beating.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,7 +15,7 @@ from typing import Any
 from memory_recall.files.reading import Unreadable
 from memory_recall.model import Problem
 from memory_recall.stores.agent import agent_directory, holds_memories
-from memory_recall.stores.agent_files import Broken, leads_outside, outside_problem, read_json, real_path
+from memory_recall.stores.agent_files import Broken, capped, files_in, read_json, real_path
 from memory_recall.text.dates import parse_moment, utc_millis
 
 LIVE_WITHIN = timedelta(minutes=5)
@@ -59,7 +58,8 @@ def look(project: Path, now: datetime) -> Continuity:
         for name, waitpoint in _records(project, "waitpoints", "WP-", problems)
         if _is_open(waitpoint)
     ]
-    return Continuity(now, tuple(sessions), tuple(waitpoints), holds_memories(project), tuple(problems))
+    told = capped(problems, agent_directory(project))
+    return Continuity(now, tuple(sessions), tuple(waitpoints), holds_memories(project), told)
 
 
 _Record = Mapping[str, Any]
@@ -79,7 +79,8 @@ def _session(name: str, session: _Record) -> _Record:
     return {
         "session_id": session.get("session_id") or name,
         "status": session["status"],
-        "last_heartbeat_at": session.get("last_heartbeat_at") or session.get("started_at"),
+        "last_heartbeat_at": session.get("last_heartbeat_at"),
+        "started_at": session.get("started_at"),
     }
 
 
@@ -110,20 +111,8 @@ def _records(project: Path, folder: str, prefix: str, problems: list[Problem]) -
 
 
 def _names(directory: Path, prefix: str, real_project: str, problems: list[Problem]) -> list[str]:
-    if not os.path.lexists(directory):
-        return []
-    if leads_outside(directory, real_project):
-        problems.append(outside_problem(directory))
-        return []
-    try:
-        found = [path.name for path in directory.iterdir()]
-    except OSError as failure:
-        reason = os.strerror(failure.errno) if failure.errno else "unknown reason"
-        message = f"{directory} cannot be listed ({reason}); what it holds is not taken into account."
-        problems.append(Problem("unreadable", message, str(directory)))
-        return []
     return sorted(
-        name
-        for name in found
-        if name.startswith(prefix) and name.endswith(".json") and not name.endswith(".schema.json")
+        file.name
+        for file in files_in(directory, real_project, problems)
+        if file.name.startswith(prefix) and file.name.endswith(".json") and not file.name.endswith(".schema.json")
     )

@@ -29,6 +29,9 @@ from memory_recall.stores.agent_entry import (
 from memory_recall.stores.agent_files import (
     ENTRY_LIMIT,
     Broken,
+    capped,
+    directory_fault,
+    files_in,
     is_directory,
     leads_outside,
     outside_problem,
@@ -49,10 +52,11 @@ __all__ = [
     "Scope",
     "agent_directory",
     "as_memory",
-    "find",
+    "duplicates",
     "holds_memories",
     "is_current",
     "memory_directory",
+    "named",
     "read_store",
 ]
 
@@ -62,28 +66,45 @@ _TEMPORARY = re.compile(r"[.~#].*|.*\.tmp(?:[.-].*)?\.json", re.IGNORECASE | re.
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What one file said when its stamp was taken. `stamp` is None where the path led nowhere."""
+    """What one file said when its stamp was taken. `stamp` is None where the path led nowhere.
+
+    `missing` is true where there was no file.
+    """
 
     stamp: Stamp | None
     entry: AgentEntry | None
     problems: tuple[Problem, ...]
+    missing: bool = False
 
 
 @dataclass(frozen=True)
 class AgentStore:
     """The memories of one project, as they were when they were read.
 
-    `entries` are ordered by type (episodic, semantic, procedural), then by file name. `problems` are the files that
-    were skipped and the members that were not understood.
+    `entries` are ordered by type (episodic, semantic, procedural), then by file name. `unread` are the directories that
+    could not be read, so that what lies there is missing; `faults` are those, the files that were skipped, and the
+    members that were not understood.
     """
 
     project: Path
     agent_exists: bool
     memory_exists: bool
     entries: tuple[AgentEntry, ...]
-    problems: tuple[Problem, ...]
+    unread: tuple[Problem, ...]
+    faults: tuple[Problem, ...]
     directories: Mapping[Path, Stamp | None]
     readings: Mapping[str, _Reading]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The faults, with the many of one kind cut short."""
+        return self.problems_of(MEMORY_TYPES)
+
+    def problems_of(self, types: Sequence[MemoryType]) -> tuple[Problem, ...]:
+        """The same without what is wrong with files of other types."""
+        memory = memory_directory(self.project)
+        unasked = {str(memory / type_) for type_ in MEMORY_TYPES if type_ not in types}
+        return capped((fault for fault in self.faults if not _lies_in(fault, unasked)), memory)
 
     def by_id(self, memory_id: str) -> tuple[AgentEntry, ...]:
         """The entries with that very id: one, none, or several where files repeat it."""
@@ -123,25 +144,22 @@ def read_store(
     memory = memory_directory(project)
     real_project = real_path(project)
     directories = {directory: stamp_of(directory) for directory in _directories(project)}
-    problems: list[Problem] = []
+    unread: list[Problem] = []
     readings: dict[str, _Reading] = {}
-    if is_directory(memory):
-        if leads_outside(memory, real_project):
-            problems.append(outside_problem(memory))
-        else:
-            for type_ in MEMORY_TYPES:
-                files = _files_of(memory / type_, real_project, problems)
-                readings.update(_read_files(files, type_, real_project, kept, cancellation))
-    entries = tuple(reading.entry for reading in readings.values() if reading.entry is not None)
-    for reading in readings.values():
-        problems.extend(reading.problems)
-    problems.extend(_duplicates(entries))
+    if _is_readable(memory, real_project, unread):
+        for type_ in MEMORY_TYPES:
+            files = _files_of(memory / type_, real_project, unread)
+            readings.update(_read_files(files, type_, real_project, kept, cancellation))
+    first = _without_aliases(readings)
+    entries = tuple(reading.entry for reading in first if reading.entry is not None)
+    odd = (problem for reading in first for problem in reading.problems)
     return AgentStore(
         project=project,
         agent_exists=is_directory(agent_directory(project)),
         memory_exists=is_directory(memory),
         entries=entries,
-        problems=tuple(problems),
+        unread=tuple(unread),
+        faults=(*unread, *odd, *duplicates(entries)),
         directories=directories,
         readings=readings,
     )
@@ -159,21 +177,33 @@ def is_current(store: AgentStore) -> bool:
     return all(is_unchanged(path, reading.stamp) for path, reading in store.readings.items())
 
 
-def find(project: Path, memory_id: str, store: AgentStore | None = None) -> AgentEntry | None:
-    """One entry by its id, reading the one file that has its name: what a hover needs, however many entries there are.
+def named(project: Path, memory_id: str) -> tuple[AgentEntry, ...]:
+    """The entries of an id whose files have its name, of each type at most one.
 
-    An entry whose file is named otherwise is found only in `store`, if a (current) one is given.
+    Reads those files alone: what a hover needs, however many entries there are. An entry whose file is named otherwise
+    is not found.
     """
-    if _is_file_name(memory_id):
-        real_project = real_path(project)
-        for type_ in MEMORY_TYPES:
-            path = memory_directory(project) / type_ / f"{memory_id}.json"
-            if _is_memory(path.name) and not leads_outside(path, real_project):
-                entry = _read_entry(str(path), type_).entry
-                if entry is not None and entry.memory_id == memory_id:
-                    return entry
-    named = store.by_id(memory_id) if store is not None else ()
-    return named[0] if named else None
+    if not _is_file_name(memory_id):
+        return ()
+    real_project = real_path(project)
+    readings: dict[str, _Reading] = {}
+    for type_ in MEMORY_TYPES:
+        path = memory_directory(project) / type_ / f"{memory_id}.json"
+        if _is_memory(path.name) and not leads_outside(path, real_project):
+            readings[str(path)] = _read_entry(str(path), type_)
+    entries = (reading.entry for reading in _without_aliases(readings))
+    return tuple(entry for entry in entries if entry is not None and entry.memory_id == memory_id)
+
+
+def duplicates(entries: Sequence[AgentEntry]) -> Iterator[Problem]:
+    """A problem for each entry that has the id of another one."""
+    if len({entry.memory_id for entry in entries}) == len(entries):
+        return
+    for memory_id, same in _grouped(entries).items():
+        for entry in same if len(same) > 1 else ():
+            other = same[1] if entry is same[0] else same[0]
+            message = f"{entry.file} has the same memory_id as {other.file}: {memory_id}. Give one of them another."
+            yield Problem("duplicate-id", message, entry.file, 1, 1)
 
 
 def holds_memories(project: Path) -> bool:
@@ -190,21 +220,27 @@ def _directories(project: Path) -> Iterator[Path]:
         yield memory / type_
 
 
+def _is_readable(memory: Path, real_project: str, unread: list[Problem]) -> bool:
+    """Whether the directory of the memories can be entered; if not, and it is not just missing, that is a problem."""
+    agent = memory.parent
+    if leads_outside(memory, real_project):
+        unread.append(outside_problem(memory, real_project))
+        return False
+    fault = directory_fault(agent) or directory_fault(memory)
+    if fault is not None and not fault.missing:
+        unread.append(fault.problem)
+    return fault is None
+
+
+def _lies_in(problem: Problem, directories: set[str]) -> bool:
+    if not directories or problem.path is None:
+        return False
+    return not {problem.path, str(Path(problem.path).parent)}.isdisjoint(directories)
+
+
 def _files_of(directory: Path, real_project: str, problems: list[Problem]) -> list[os.DirEntry[str]]:
-    """The files of one type that are memories, by name; a directory that cannot be listed is a problem."""
-    if not os.path.lexists(directory):
-        return []
-    if leads_outside(directory, real_project):
-        problems.append(outside_problem(directory))
-        return []
-    try:
-        with os.scandir(directory) as listing:
-            files = [file for file in listing if _is_memory(file.name)]
-    except OSError as failure:
-        reason = os.strerror(failure.errno) if failure.errno else "unknown reason"
-        message = f"{directory} cannot be listed ({reason}), so its memories are missing from this answer."
-        problems.append(Problem("unreadable", message, str(directory)))
-        return []
+    """The files of one type that are memories, by name; a directory that cannot be read is a problem."""
+    files = [file for file in files_in(directory, real_project, problems) if _is_memory(file.name)]
     files.sort(key=lambda file: file.name.removesuffix(".json"))
     return files
 
@@ -236,14 +272,14 @@ def _read_files(
         path = file.path
         is_link = file.is_symlink()
         if is_link and leads_outside(Path(path), real_project):
-            yield path, _Reading(stamp_of(path), None, (outside_problem(Path(path)),))
+            yield path, _Reading(stamp_of(path), None, (outside_problem(Path(path), real_project),))
             continue
         known = kept.get(path)
         if known is not None and known.stamp is not None and is_unchanged(path, known.stamp):
             yield path, known
             continue
         reading = _read_entry(path, type_)
-        if reading.stamp is not None or is_link:  # else the file went away after its directory was listed
+        if not reading.missing or is_link:  # else the file went away after its directory was listed
             yield path, reading
 
 
@@ -255,7 +291,7 @@ def _read_entry(path: str, type_: MemoryType) -> _Reading:
         try:
             file = read_file(path, limit=ENTRY_LIMIT)
         except Unreadable as failure:
-            return _Reading(stamp, None, (failure.problem,))
+            return _Reading(stamp, None, (failure.problem,), missing=failure.missing)
     try:
         entry, problems = entry_in(parse_json(file.data, path), path, type_)
     except (Broken, NotAnEntry) as failure:
@@ -263,18 +299,30 @@ def _read_entry(path: str, type_: MemoryType) -> _Reading:
     return _Reading(file.stamp, entry, problems)
 
 
+def _without_aliases(readings: Mapping[str, _Reading]) -> list[_Reading]:
+    """The readings but for those of a file that was read already under another of its names.
+
+    The name that counts is no link where there is such a one, and is that of the entry.
+    """
+    by_file: dict[tuple[int, int, str], list[str]] = {}
+    for path, reading in readings.items():
+        if reading.stamp is not None and reading.entry is not None:
+            # The text as well: there are file systems on which every file has the same number.
+            identity = (reading.stamp.device, reading.stamp.inode, reading.entry.text)
+            by_file.setdefault(identity, []).append(path)
+    aliases: set[str] = set()
+    for paths in by_file.values():
+        if len(paths) > 1:
+            aliases.update(sorted(paths, key=lambda path: _is_lesser_name(path, readings[path]))[1:])
+    return [reading for path, reading in readings.items() if path not in aliases]
+
+
+def _is_lesser_name(path: str, reading: _Reading) -> tuple[bool, bool]:
+    return Path(path).is_symlink(), reading.entry is None or reading.entry.memory_id != Path(path).stem
+
+
 def _grouped(entries: Sequence[AgentEntry]) -> dict[str, list[AgentEntry]]:
     groups: dict[str, list[AgentEntry]] = {}
     for entry in entries:
         groups.setdefault(entry.memory_id, []).append(entry)
     return groups
-
-
-def _duplicates(entries: Sequence[AgentEntry]) -> Iterator[Problem]:
-    if len({entry.memory_id for entry in entries}) == len(entries):
-        return
-    for memory_id, same in _grouped(entries).items():
-        for entry in same if len(same) > 1 else ():
-            other = same[1] if entry is same[0] else same[0]
-            message = f"{entry.file} has the same memory_id as {other.file}: {memory_id}. Give one of them another."
-            yield Problem("duplicate-id", message, entry.file, 1, 1)

@@ -18,7 +18,7 @@ from memory_recall.model import Memory, Problem, Provenance, Standing
 from memory_recall.stores.agent_files import Document
 from memory_recall.text.dates import parse_moment
 from memory_recall.text.json_spans import members, value_at, value_start
-from memory_recall.text.json_values import as_text
+from memory_recall.text.json_values import as_text, dumps
 from memory_recall.text.positions import LineIndex
 
 MemoryType = Literal["episodic", "semantic", "procedural"]
@@ -184,8 +184,10 @@ def _oddities(entry: AgentEntry, raw: Mapping[str, Any]) -> Iterator[tuple[str, 
         yield "memory_id", f"has no `memory_id`; its file name, {entry.memory_id}, stands in."
     if not entry.content:
         yield "content", "has no `content`; only its title and tags can be found."
-    if (version := raw.get("schema_version", 1)) != _KNOWN_SCHEMA_VERSION:
-        yield "schema_version", f"has `schema_version` {as_text(version)[:40]}; it was read as version 1."
+    version = raw.get("schema_version", _KNOWN_SCHEMA_VERSION)
+    if version != _KNOWN_SCHEMA_VERSION or isinstance(version, bool):
+        written = dumps(version)[:40]
+        yield "schema_version", f"has `schema_version` {written}, not the number 1; it was read as version 1."
     if (stated := raw.get("type", entry.type)) != entry.type:
         yield "type", f"says that its type is {as_text(stated)[:40]} and lies in {entry.type}/; the directory counts."
     if raw.get("tags") is not None and not isinstance(raw["tags"], list):

@@ -1,4 +1,4 @@
-"""One JSON file under a project's `.agent`: from a path that may be anything to a value, or a `Problem` with a place.
+"""What lies under a project's `.agent`: directories and JSON files that may be anything, as values or as problems.
 
 Also the rule of isolation: a path whose symbolic links lead out of the project is never read. Knows nothing of
 memories, sessions or messages.
@@ -6,7 +6,10 @@ memories, sessions or messages.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,9 @@ from memory_recall.text.positions import LineIndex
 
 ENTRY_LIMIT = 1024 * 1024
 """The most bytes that are read of one file: a memory holds at most 4,000 characters of content."""
+
+SHOWN_PROBLEMS = 50
+"""Problems of one kind that are told one by one; a directory of 2,000 broken files is one thing to mend, not 2,000."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _TWO_BYTE_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -37,6 +43,28 @@ class Document:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class DirectoryFault:
+    """Why there is no directory to be read at a path: a phrase about it, and what to do.
+
+    `missing` is true where there is nothing at all, which for most directories is no fault.
+    """
+
+    path: Path
+    phrase: str
+    remedy: str
+    missing: bool = False
+
+    def sentence(self, consequence: str) -> str:
+        """One sentence that names the path, what follows, and the remedy."""
+        return f"{self.path} {self.phrase}, so {consequence}; {self.remedy}."
+
+    @property
+    def problem(self) -> Problem:
+        """The fault as the problem of an answer that is given without what lies there."""
+        return Problem("unreadable", self.sentence("what lies there is missing from this answer"), str(self.path))
+
+
 class Broken(Exception):
     """A file that holds no JSON value, as a `Problem` with line and column."""
 
@@ -51,7 +79,7 @@ def read_json(path: Path, real_project: str) -> Document:
     Raises `Unreadable` for what is no readable regular file or leads out of the project, `Broken` for what is not JSON.
     """
     if leads_outside(path, real_project):
-        raise Unreadable(outside_problem(path))
+        raise Unreadable(outside_problem(path, real_project))
     return parse_json(read_file(path, limit=ENTRY_LIMIT).data, str(path))
 
 
@@ -95,19 +123,91 @@ def is_directory(path: Path) -> bool:
         return False
 
 
+def directory_fault(path: Path) -> DirectoryFault | None:
+    """Why a path leads to no directory whose files can be reached; None where it leads to one."""
+    try:
+        if not stat.S_ISDIR(os.stat(path).st_mode):
+            return DirectoryFault(path, "is not a directory", "move it away")
+        os.lstat(os.path.join(path, "."))  # noqa: PTH118 - a `Path` drops the dot, which only who may enter can look at
+    except ValueError:  # a NUL in a path that came out of a URI
+        return DirectoryFault(path, "is not there", "name one that is", missing=True)
+    except OSError as failure:
+        return _fault(path, failure)
+    return None
+
+
+def files_in(directory: Path, real_project: str, problems: list[Problem]) -> list[os.DirEntry[str]]:
+    """What lies in a directory of the project, in no order; nothing where there is no directory.
+
+    One that cannot be read is added to the problems: it must not count as empty.
+    """
+    if leads_outside(directory, real_project):
+        problems.append(outside_problem(directory, real_project))
+        return []
+    fault = directory_fault(directory)
+    if fault is None:
+        try:
+            with os.scandir(directory) as listing:
+                return list(listing)
+        except OSError as failure:
+            fault = _fault(directory, failure)
+    if not fault.missing:
+        problems.append(fault.problem)
+    return []
+
+
+def _fault(path: Path, failure: OSError) -> DirectoryFault:
+    match failure.errno:
+        case errno.ENOENT | errno.ENOTDIR if os.path.lexists(path):
+            return DirectoryFault(path, "is a symbolic link to nothing", "mend or remove it")
+        case errno.ENOENT | errno.ENOTDIR:
+            return DirectoryFault(path, "is not there", "make the directory", missing=True)
+        case errno.ELOOP:
+            return DirectoryFault(path, "is a loop of symbolic links", "mend or remove the link")
+        case errno.EACCES | errno.EPERM:
+            return DirectoryFault(path, "may not be read by this user", "check its permissions")
+    reason = os.strerror(failure.errno) if failure.errno else "unknown reason"
+    return DirectoryFault(path, f"cannot be read ({reason})", "see to that and try again")
+
+
+def capped(problems: Iterable[Problem], directory: Path) -> tuple[Problem, ...]:
+    """The problems without the many of one kind that come after the first, which are counted instead."""
+    counts: dict[str, int] = {}
+    shown = []
+    for problem in problems:
+        counts[problem.code] = counts.get(problem.code, 0) + 1
+        if counts[problem.code] <= SHOWN_PROBLEMS:
+            shown.append(problem)
+    for code, count in counts.items():
+        if count > SHOWN_PROBLEMS:
+            message = f"{count - SHOWN_PROBLEMS:,} more problems of this kind ({code}) in {directory} are not listed."
+            shown.append(Problem(code, message, str(directory)))
+    return tuple(shown)
+
+
 def is_within(real: str, real_directory: str) -> bool:
     """Whether a real path is a real directory or lies under it."""
     return real == real_directory or real.startswith(real_directory.rstrip(os.sep) + os.sep)
 
 
-def outside_problem(path: Path) -> Problem:
-    """The problem of a link that is not followed."""
+def outside_problem(path: Path, real_project: str) -> Problem:
+    """The problem of a link that is not followed. It names the link, which may be a directory above the path."""
+    link = wrong_link(path, lambda real: is_within(real, real_project))
     return Problem(
         "outside-project",
-        f"{path} is a symbolic link that leads out of the project; a recall stays inside, so it was not read. "
+        f"{link} is a symbolic link that leads out of the project; a recall stays inside, so it was not read. "
         "Put a copy there instead.",
-        str(path),
+        str(link),
     )
+
+
+def wrong_link(path: Path, is_right: Callable[[str], bool]) -> Path:
+    """Of a path that leads to a wrong place, the part that leads there: its lowest parent is in a right one."""
+    for parent in path.parents:
+        if is_right(real_path(parent)):
+            break
+        path = parent
+    return path
 
 
 def _decode(data: bytes, file: str) -> tuple[str, tuple[Problem, ...]]:
