@@ -65,7 +65,7 @@ WITH_RELATIONS = closed(
 
 def deliver(world: World, notice: Notice = ALERT, recipient: str = "coordinator") -> dict[str, Any]:
     delivery = agent_inbox.deliver(world.project, notice, recipient, NOW)
-    assert delivery.problem is None
+    assert delivery.problems == ()
     message: dict[str, Any] = json.loads(delivery.path.read_text(encoding="utf-8"))
     assert delivery.path == world.project / ".agent" / "inbox" / f"{message['message_id']}.json"
     return message
@@ -151,11 +151,98 @@ def test_a_schema_with_the_plain_members_gets_them(world: World) -> None:
     ("name", "schema"),
     [("inbox.schema.json", WITHOUT_RELATIONS), ("inbox-message.schema.json", WITH_RELATIONS)],
 )
-def test_a_schema_that_cannot_be_read_counts_by_its_name(
+def test_a_schema_that_says_nothing_counts_by_its_name_and_one_that_is_none_is_a_problem(
     world: World, content: str | bytes, name: str, schema: dict[str, Any]
 ) -> None:
-    world.write(f"project/.agent/inbox/{name}", content)
-    jsonschema.validate(deliver(world), schema)
+    path = world.write(f"project/.agent/inbox/{name}", content)
+    delivery = agent_inbox.deliver(world.project, ALERT, "coordinator", NOW)
+    jsonschema.validate(json.loads(delivery.path.read_text(encoding="utf-8")), schema)
+    is_schema = content in ('{"properties": 1}', '{"allOf": []}')
+    assert [(problem.code, problem.path) for problem in delivery.problems] == (
+        [] if is_schema else [("inbox-schema", str(path))]
+    )
+
+
+# What a project makes of its schema
+
+
+def against(world: World, schema: object, notice: Notice = NEWS) -> tuple[dict[str, Any], list[str]]:
+    """The message that is left in a project with that schema, and what is said to be wrong with it."""
+    world.write("project/.agent/inbox/inbox.schema.json", schema)
+    delivery = agent_inbox.deliver(world.project, notice, "coordinator", NOW)
+    assert delivery.path.stem.startswith("IM-memory-recall-")
+    return json.loads(delivery.path.read_text(encoding="utf-8")), [problem.message for problem in delivery.problems]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"subject": {"maxLength": 200}}},
+        {"type": "object", "properties": {"subject": {}}, "additionalProperties": True},
+        {
+            "type": "object",
+            "properties": {"subject": {}},
+            "additionalProperties": {"type": ["string", "array", "number"]},
+        },
+        {"properties": {name: rules for name, rules in COMMON.items() if name != "message_id"}},
+    ],
+)
+def test_an_open_schema_takes_nothing_away(world: World, schema: dict[str, Any]) -> None:
+    message, wrong = against(world, schema)
+    assert set(message) == set(COMMON)
+    assert wrong == []
+    jsonschema.validate(message, schema)
+
+
+def test_an_open_schema_that_asks_for_more_gets_what_there_is(world: World) -> None:
+    message, wrong = against(world, {"properties": {"subject": {}, "relations": {}}, "required": ["severity"]})
+    assert set(message) == {*COMMON, "relations", "severity"}
+    assert wrong == []
+
+
+def test_a_closed_schema_may_leave_a_message_without_its_id(world: World) -> None:
+    world.write("project/.agent/inbox/index.json", {"messages": []})
+    schema = closed({"subject": {"type": "string"}, "body": {"type": "string"}}, ["subject"])
+    message, wrong = against(world, schema)
+    assert set(message) == {"subject", "body"}
+    assert wrong == []
+    assert index_of(world)["messages"][0]["message_id"].startswith("IM-memory-recall-")
+
+
+def test_shorter_texts_and_fewer_relations_are_complied_with(world: World) -> None:
+    relations = {
+        **RELATIONS,
+        "required": [],
+        "properties": {"run_ids": TEXTS, "artifact_refs": {"items": {"maxLength": 5}}},
+    }
+    changed = {**COMMON, "subject": {"maxLength": 20}, "body": {"$ref": "#/definitions/short"}, "relations": relations}
+    schema = {**closed(changed, [*COMMON, "relations"]), "definitions": {"short": {"type": "string", "maxLength": 4}}}
+    message, wrong = against(world, schema, Notice("alert", "x" * 99, "y" * 99, "nightly", ".agent/runs/x/error.json"))
+    jsonschema.validate(message, schema, jsonschema.Draft7Validator)
+    assert wrong == []
+    assert (message["subject"], message["body"]) == ("[warn] xxxxxxxxxxxx…", "yyy…")
+    assert message["relations"] == {"run_ids": ["nightly"], "artifact_refs": []}
+
+
+@pytest.mark.parametrize(
+    ("changes", "required", "phrase"),
+    [
+        ({"type": {"enum": ["request", "decision"]}}, [], "`type` has a value that is not allowed"),
+        ({"priority": {"type": "string"}}, ["priority"], "`priority` is required"),
+        ({"message_id": {"pattern": "^MSG-[0-9]+$"}}, [], "`message_id` does not match its pattern"),
+        ({"recipient_ids": {"minItems": 2}}, [], "`recipient_ids` has too few items"),
+        ({"subject": {"minLength": 500}}, [], "`subject` is too short"),
+    ],
+)
+def test_what_cannot_be_complied_with_is_said(
+    world: World, changes: dict[str, Any], required: list[str], phrase: str
+) -> None:
+    schema = closed({**COMMON, **changes}, [*COMMON, *required])
+    message, wrong = against(world, schema)
+    assert not jsonschema.Draft7Validator(schema).is_valid(message)
+    assert len(wrong) == 1
+    assert phrase in wrong[0]
+    assert str(world.project / ".agent/inbox/inbox.schema.json") in wrong[0]
 
 
 def test_long_texts_are_cut_to_what_the_schemas_allow(world: World) -> None:
@@ -210,9 +297,9 @@ def test_an_index_that_is_none_is_left_alone_and_the_message_stands(world: World
     before = index.read_bytes()
     delivery = agent_inbox.deliver(world.project, ALERT, "coordinator", NOW)
     assert delivery.path.exists()
-    assert delivery.problem is not None
-    assert delivery.problem.code == "inbox-index-not-written"
-    assert str(delivery.path) in delivery.problem.message
+    (problem,) = delivery.problems
+    assert problem.code == "inbox-index-not-written"
+    assert str(delivery.path) in problem.message
     assert index.read_bytes() == before
 
 
@@ -221,7 +308,7 @@ def test_an_index_behind_a_link_out_of_the_project_is_left_alone(world: World) -
     (world.project / ".agent/inbox").mkdir(parents=True)
     (world.project / ".agent/inbox/index.json").symlink_to(outside)
     before = outside.read_bytes()
-    assert agent_inbox.deliver(world.project, ALERT, "coordinator", NOW).problem is not None
+    assert agent_inbox.deliver(world.project, ALERT, "coordinator", NOW).problems
     assert outside.read_bytes() == before
 
 
@@ -230,7 +317,7 @@ def test_an_index_that_is_a_memory_is_left_alone(world: World) -> None:
     (world.project / ".agent/inbox").mkdir(parents=True)
     (world.project / ".agent/inbox/index.json").symlink_to(memory)
     before = tree_of(world.project / ".agent/memory")
-    assert agent_inbox.deliver(world.project, ALERT, "coordinator", NOW).problem is not None
+    assert agent_inbox.deliver(world.project, ALERT, "coordinator", NOW).problems
     assert tree_of(world.project / ".agent/memory") == before
 
 

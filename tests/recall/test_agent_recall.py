@@ -17,7 +17,10 @@ import pytest
 from agent_entries import LEFT_OUT, tree_of, write_entry
 from memory_recall.cancellation import Cancellation
 from memory_recall.errors import Cancelled, RecallError, UsageError
-from memory_recall.recall import agent
+from memory_recall.files import writing
+from memory_recall.files.writing import NotWritten
+from memory_recall.model import Problem
+from memory_recall.recall import agent, agent_inbox, agent_runs
 from memory_recall.recall.agent import AgentQuery, AgentResult
 from memory_recall.stores import agent as stores
 from memory_recall.stores.shelf import Shelf
@@ -92,6 +95,8 @@ def test_a_query_without_words_ranks_by_confidence_and_recency(world: World, que
     write_entry(world, "MEM-5", confidence=LEFT_OUT)
     result = recall(world, query)
     assert ids(result) == ["MEM-4", "MEM-2", "MEM-3", "MEM-5", "MEM-1"]
+    assert result.as_json()["ranked_by"] == "confidence"
+    assert messages_of(world)[0]["subject"] == "memory-recall: 5 memories"
     assert result.counts.matched == 5
 
 
@@ -342,7 +347,7 @@ def test_a_message_about_any_query_stays_in_its_bounds(world: World) -> None:
     assert not {"\n", "\x00", "\x1b"} & set(message["subject"])
     assert "\x1b" not in message["body"]
     assert result.run.run_id in message["body"]
-    assert record_of(world, result.run.run_id)["query"] == query
+    assert record_of(world, result.run.run_id)["query"] == query.replace("\ud800", "\ufffd")
 
 
 def test_a_run_id_of_the_caller_names_the_folder(world: World) -> None:
@@ -350,25 +355,103 @@ def test_a_run_id_of_the_caller_names_the_folder(world: World) -> None:
     assert recall(world, run_id="R-mine").record == world.project / ".agent/runs/R-mine/result.json"
 
 
-def test_a_run_id_that_is_taken_costs_the_record_and_not_the_answer(world: World) -> None:
+@pytest.mark.parametrize("earlier", ["result.json", "error.json"])
+def test_a_run_id_that_is_taken_is_refused_before_anything_is_written(world: World, earlier: str) -> None:
     write_entry(world, "MEM-1")
-    recall(world, "webhooks", run_id="R-1")
+    world.write(f"project/.agent/runs/R-1/{earlier}", {"mine": True})
+    before = tree_of(world.project)
+    with pytest.raises(UsageError, match="R-1 is taken"):
+        recall(world, run_id="R-1")
+    assert tree_of(world.project) == before
+
+
+def test_a_run_id_that_is_taken_meanwhile_costs_the_record_and_not_the_answer(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_entry(world, "MEM-1")
+    recall(world, run_id="R-1")
     before = record_of(world, "R-1")
+    monkeypatch.setattr(agent_runs, "check_unused", lambda *_: None)
     result = recall(world, "payment", run_id="R-1")
     assert ids(result) == ["MEM-1"]
     assert result.record is None
     assert [problem.code for problem in result.problems] == ["run-not-recorded"]
     assert record_of(world, "R-1") == before
+    (world.project / ".agent/memory").rename(world.project / ".agent/elsewhere")
+    with pytest.raises(RecallError, match="left no record"):
+        recall(world, run_id="R-1")
+    assert [path.name for path in (world.project / ".agent/runs/R-1").iterdir()] == ["result.json"]
 
 
-def test_a_failure_after_a_success_leaves_one_record(world: World) -> None:
+SCHEMAS: tuple[Any, ...] = (
+    {"type": "object", "properties": {"subject": {"maxLength": 200}}},
+    {"properties": {"subject": {}}, "additionalProperties": False},
+    {"properties": {"subject": {"maxLength": -5}, "relations": {"properties": 7, "additionalProperties": False}}},
+    {"properties": {"subject": {"pattern": "("}, "body": {"pattern": "(a*)*b"}, "type": {"$ref": "#/properties/type"}}},
+    {"$ref": "#"},
+    {"allOf": [{"$ref": "#"}], "required": "all", "additionalProperties": False},
+    [],
+    "nonsense",
+)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=range(len(SCHEMAS)))
+def test_no_schema_whatever_costs_the_answer(world: World, schema: Any) -> None:
+    world.write("project/.agent/inbox/inbox.schema.json", json.dumps(schema))
+    with pytest.raises(RecallError) as failure:
+        recall(world)
+    assert failure.value.code == "memory-missing"
     write_entry(world, "MEM-1")
-    recall(world, run_id="R-1")
+    result = recall(world)
+    assert (ids(result), len(messages_of(world))) == (["MEM-1"], 2)
+    assert result.message is not None
+
+
+@pytest.mark.parametrize("broken", ["deliver", "record"])
+def test_no_fault_of_ours_in_writing_costs_the_answer(
+    world: World, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("message_id")
+
+    write_entry(world, "MEM-1")
+    monkeypatch.setattr(agent_inbox if broken == "deliver" else agent_runs, broken, fail)
+    result = recall(world)
+    assert ids(result) == ["MEM-1"]
+    (problem,) = result.problems
+    assert problem.code == ("inbox-not-written" if broken == "deliver" else "run-not-recorded")
+    assert "internal fault (KeyError)" in problem.message
     (world.project / ".agent/memory").rename(world.project / ".agent/elsewhere")
     with pytest.raises(RecallError) as failure:
-        recall(world, run_id="R-1")
-    assert "left no record" in failure.value.message
-    assert [path.name for path in (world.project / ".agent/runs/R-1").iterdir()] == ["result.json"]
+        recall(world)
+    assert failure.value.code == "memory-missing"
+
+
+def test_a_fault_after_the_message_was_written_loses_neither(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("message_id")
+
+    write_entry(world, "MEM-1")
+    monkeypatch.setattr(agent_inbox, "_name_in_index", fail)
+    result = recall(world)
+    assert result.message is not None
+    assert result.message.exists()
+    assert [problem.code for problem in result.problems] == ["internal"]
+
+
+def test_a_record_that_is_there_is_not_said_to_be_missing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise NotWritten(Problem("disk-full", "the disk is full", None))
+
+    write_entry(world, "MEM-1")
+    world.write("project/.agent/inbox/index.json", "no index")
+    monkeypatch.setattr(writing, "replace_file", full)
+    result = recall(world)
+    assert result.record is not None
+    assert [problem.code for problem in result.problems] == ["inbox-index-not-written", "record-incomplete"]
+    assert str(result.record) in result.problems[-1].message
+    assert "no record" not in result.problems[-1].message
+    assert record_of(world, result.run.run_id)["problems"] == []
 
 
 def test_what_cannot_be_written_is_a_problem_and_the_answer_is_given(world: World) -> None:
@@ -463,8 +546,9 @@ def test_without_an_agent_directory_nothing_is_created(world: World) -> None:
 
 def test_an_agent_that_is_a_file_or_a_missing_project_is_a_clear_error(world: World) -> None:
     world.write("project/.agent", "a file")
-    with pytest.raises(RecallError, match=r"no \.agent directory"):
+    with pytest.raises(RecallError, match=r"/\.agent is not a directory") as failure:
         recall(world)
+    assert failure.value.code == "agent-unreadable"
     with pytest.raises(RecallError, match=r"no \.agent directory"):
         agent.recall(AgentQuery("x"), world.project / "missing", world.env, Shelf())
 
@@ -514,7 +598,33 @@ def test_a_failure_that_cannot_be_recorded_says_that_too(world: World) -> None:
         recall(world)
     assert failure.value.code == "memory-missing"
     assert "left no record" in failure.value.message
-    assert "Nobody was told" in failure.value.message
+    assert "nobody was told" in failure.value.message
+
+
+@pytest.mark.parametrize("there", ["file", "dangling link", "loop"])
+def test_memories_that_are_no_directory_are_a_failure_that_says_so(world: World, there: str) -> None:
+    memory = world.project / ".agent/memory"
+    memory.parent.mkdir()
+    if there == "file":
+        memory.write_text("a file", encoding="utf-8")
+    else:
+        memory.symlink_to("nowhere" if there == "dangling link" else "memory")
+    with pytest.raises(RecallError) as failure:
+        recall(world, run_id="R-1")
+    assert failure.value.code == "memory-unreadable"
+    assert str(memory) in failure.value.message
+    assert "not there" not in failure.value.message
+    assert record_of(world, "R-1", "error.json")["error_code"] == "memory-unreadable"
+
+
+def test_the_record_of_a_failure_tells_what_else_went_on(world: World) -> None:
+    world.write("project/.agent/waitpoints/WP-1.json", {"waitpoint_id": "WP-1", "status": "pending"})
+    world.write("project/.agent/waitpoints/WP-2.json", "{")
+    with pytest.raises(RecallError):
+        recall(world, run_id="R-1")
+    record = record_of(world, "R-1", "error.json")
+    assert [waitpoint["waitpoint_id"] for waitpoint in record["continuity"]["open_waitpoints"]] == ["WP-1"]
+    assert [problem["code"] for problem in record["problems"]] == ["unreadable"]
 
 
 def test_an_internal_fault_ends_the_run_as_failed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -602,11 +712,18 @@ def test_the_best_of_many_are_the_best_of_all(world: World) -> None:
 def test_runs_at_once_lose_no_message_and_share_no_record(world: World) -> None:
     write_entry(world, "MEM-1")
     world.write("project/.agent/inbox/index.json", {"messages": [], "own": True})
+
+    def attempt(_: int) -> AgentResult | None:
+        try:
+            return recall(world, run_id="R-shared")
+        except UsageError:  # another one was done before this one began
+            return None
+
     with ThreadPoolExecutor(8) as pool:
-        results = list(pool.map(lambda _: recall(world, run_id="R-shared"), range(8)))
-    assert [ids(result) for result in results] == [["MEM-1"]] * 8
+        results = [result for result in pool.map(attempt, range(8)) if result is not None]
+    assert [ids(result) for result in results] == [["MEM-1"]] * len(results)
     assert sum(result.record is not None for result in results) == 1
     index = json.loads((world.project / ".agent/inbox/index.json").read_text(encoding="utf-8"))
     assert index["own"] is True
     assert {entry["message_id"] for entry in index["messages"]} == {m["message_id"] for m in messages_of(world)}
-    assert len(index["messages"]) == 8
+    assert len(index["messages"]) == len(results)

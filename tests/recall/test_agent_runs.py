@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -92,7 +94,7 @@ def test_a_record_is_json_that_any_reader_takes(world: World, agent: Path) -> No
     text = path.read_text(encoding="utf-8")
     assert text.endswith("}\n")
     assert "决策" in text
-    assert json.loads(text) == {"query": "决策 \ud800", "score": None}
+    assert json.loads(text) == {"query": "决策 \ufffd", "score": None}
     assert names(path.parent) == ["result.json"]
 
 
@@ -149,10 +151,39 @@ def test_a_link_leads_no_record_astray(world: World, agent: Path, place: str, ta
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(outside if target.startswith("..") else agent / target)
     run_id = "memory" if place == "runs" and target == "." else "R-1"
-    assert "Nothing was written there" in refused(world, run_id)
+    assert "nothing was written there" in refused(world, run_id)
     assert names(outside) == []
     assert names(agent / "memory") == ["semantic"]
     assert names(agent / "memory" / "semantic") == []
+
+
+@pytest.mark.parametrize(("place", "named"), [("runs", "runs"), ("runs/R-1", "runs/R-1")])
+def test_the_message_names_the_link_itself(world: World, agent: Path, place: str, named: str) -> None:
+    outside = world.project.parent / "r"
+    outside.mkdir()
+    link = agent / place
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside)
+    assert f"{agent / named} is a symbolic link" in refused(world)
+
+
+def test_an_id_is_free_until_a_run_of_it_has_left_a_record(world: World, agent: Path) -> None:
+    world.write("project/.agent/runs/R-1/plan.json", {})
+    agent_runs.check_unused(world.project, "R-1")
+    agent_runs.record(world.project, "R-1", "error.json", {})
+    with pytest.raises(UsageError, match=r"R-1 is taken \(\.agent/runs/R-1/error\.json is there\)"):
+        agent_runs.check_unused(world.project, "R-1")
+
+
+def test_a_record_that_could_not_be_written_leaves_no_folder(
+    world: World, agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    assert "disk is full" in refused(world)
+    assert names(agent) == ["memory"]
 
 
 def test_a_run_folder_that_is_a_link_beside_the_runs_is_refused(world: World, agent: Path) -> None:

@@ -6,9 +6,10 @@ answer: what could not be written is a problem in it.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from memory_recall.environment import Environment
 from memory_recall.errors import Cancelled, RecallError
@@ -18,9 +19,9 @@ from memory_recall.recall.agent_continuity import Continuity
 from memory_recall.recall.agent_inbox import Notice
 from memory_recall.recall.agent_query import AgentQuery, check
 from memory_recall.recall.agent_runs import Run
-from memory_recall.recall.agent_search import AgentHit, Counts, search
-from memory_recall.stores.agent import MEMORY_TYPES, AgentStore, agent_directory, memory_directory
-from memory_recall.stores.agent_files import is_directory, leads_outside, real_path
+from memory_recall.recall.agent_search import AgentHit, Counts, has_words, search
+from memory_recall.stores.agent import agent_directory, memory_directory
+from memory_recall.stores.agent_files import directory_fault, is_within, leads_outside, real_path, wrong_link
 from memory_recall.text.untrusted import for_log
 
 if TYPE_CHECKING:
@@ -35,12 +36,16 @@ PARENT_VARIABLE = "MEMORY_RECALL_PARENT"
 
 @dataclass(frozen=True, slots=True)
 class AgentResult:
-    """The answer. `record` is its `result.json`, `message` the inbox message; None where there is none."""
+    """The answer. `record` is its `result.json`, `message` the inbox message; None where there is none.
+
+    `ranked_by` is `confidence` (and recency) where the query has no words to search by.
+    """
 
     request: AgentQuery
     run: Run
     counts: Counts
     hits: tuple[AgentHit, ...]
+    ranked_by: Literal["relevance", "confidence"]
     continuity: Continuity
     problems: tuple[Problem, ...]
     record: Path | None = None
@@ -55,6 +60,7 @@ class AgentResult:
         return {
             **self.run.as_json(),
             **self.request.filters_as_json(),
+            "ranked_by": self.ranked_by,
             **self.counts.as_json(),
             "problems": [problem.as_json() for problem in self.problems],
             "continuity": self.continuity.as_json(),
@@ -67,13 +73,15 @@ def recall(
 ) -> AgentResult:
     """Recall from the `.agent/memory` of that very project, and leave the record of the run.
 
-    Raises `UsageError` for a request that cannot be meant (there is no run), `RecallError` where there is no `.agent`
-    (nothing is created) and where the run failed (its `error.json` and an alert are written first), and `Cancelled`
-    (nothing is left).
+    Raises `UsageError` for a request that cannot be meant or names a run that is over (there is no run), `RecallError`
+    where there is no `.agent` (nothing is created) and where the run failed (its `error.json` and an alert are written
+    first), and `Cancelled` (nothing is left).
     """
     check(request)
     project = env.cwd / project
     _check_agent(project)
+    if request.run_id is not None:
+        agent_runs.check_unused(project, request.run_id)
     run = Run.pending(request.run_id or agent_runs.new_run_id(env.now()), env.now())
     continuity = agent_continuity.look(project, env.now())
     run = run.running(env.now())
@@ -84,89 +92,79 @@ def recall(
     except Cancelled:
         raise
     except RecallError as failure:
-        _fail(failure, request, run, project, env=env)
+        _fail(failure, request, run, project, continuity, env=env)
     except Exception as fault:  # whatever it is, the run must end as failed, and say so
         sentence = f"The recall stopped on an internal fault ({type(fault).__name__}); please report it."
-        _fail(RecallError("internal", sentence), request, run, project, env=env, fault=fault)
-    problems = (*_problems_of(store, request), *continuity.problems)
-    result = AgentResult(request, run.done("success", env.now()), counts, hits, continuity, problems)
+        unforeseen = RecallError("internal", sentence)
+        unforeseen.__cause__ = fault
+        _fail(unforeseen, request, run, project, continuity, env=env)
+    ranked_by: Literal["relevance", "confidence"] = "relevance" if has_words(request) else "confidence"
+    problems = (*store.problems_of(request.asked_types), *continuity.problems)
+    result = AgentResult(request, run.done("success", env.now()), counts, hits, ranked_by, continuity, problems)
     return _left(result, project, env)
 
 
 def _check_agent(project: Path) -> None:
     agent = agent_directory(project)
-    if not is_directory(agent):
+    if leads_outside(agent, real_path(project)):
+        raise _outside("agent-outside", agent, project)
+    fault = directory_fault(agent)
+    if fault is not None and fault.missing:
         raise RecallError(
             "agent-missing",
             f"{project} has no .agent directory, so there is nothing to recall and nothing was created; run this in "
             "the project that has one, or name that with --project.",
         )
-    if leads_outside(agent, real_path(project)):
-        raise RecallError(
-            "agent-outside",
-            f"{agent} is a symbolic link that leads out of the project, and a recall stays inside; name the project "
-            "that it leads to with --project.",
-        )
+    if fault is not None:
+        raise RecallError("agent-unreadable", fault.sentence("nothing can be recalled and nothing was created"))
 
 
 def _check_memory(project: Path) -> None:
     memory = memory_directory(project)
-    if not is_directory(memory):
+    if leads_outside(memory, real_path(project)):
+        raise _outside("memory-outside", memory, project)
+    fault = directory_fault(memory)
+    if fault is not None and fault.missing:
         raise RecallError(
             "memory-missing",
             f"{memory} is not there, so there is nothing to recall; make the directory, or save a first memory.",
         )
-    if leads_outside(memory, real_path(project)):
-        raise RecallError(
-            "memory-outside",
-            f"{memory} is a symbolic link that leads out of the project, and a recall stays inside; name the project "
-            "that it leads to with --project.",
-        )
+    if fault is not None:
+        raise RecallError("memory-unreadable", fault.sentence("nothing can be recalled"))
 
 
-def _problems_of(store: AgentStore, request: AgentQuery) -> tuple[Problem, ...]:
-    """The store's problems, but for those of files of a type that was not asked for."""
-    memory = memory_directory(store.project)
-    unasked = {str(memory / type_) for type_ in MEMORY_TYPES if type_ not in request.asked_types}
-    return tuple(
-        problem
-        for problem in store.problems
-        if problem.path is None or not {problem.path, str(Path(problem.path).parent)} & unasked
+def _outside(code: str, directory: Path, project: Path) -> RecallError:
+    real_project = real_path(project)
+    link = wrong_link(directory, lambda real: is_within(real, real_project))
+    return RecallError(
+        code,
+        f"{link} is a symbolic link that leads out of the project, and a recall stays inside; name the project that it "
+        "leads to with --project.",
     )
 
 
 def _left(result: AgentResult, project: Path, env: Environment) -> AgentResult:
     """The answer after its record and its message were written, with a problem for each that was not."""
-    try:
-        path = agent_runs.record(project, result.run.run_id, "result.json", result.as_record())
-        result = replace(result, record=path)
-    except agent_runs.NotRecorded as failure:
-        result = replace(result, problems=(*result.problems, failure.problem))
+    record, unrecorded = _recorded(result.run, "result.json", result.as_record(), project)
+    result = replace(result, record=record)
+    if unrecorded is not None:
+        result = replace(result, problems=(*result.problems, unrecorded.problem))
     if result.request.notify != "always":
         return result
-    message, problem = _tell(_good_news(result, project), result.request, project, env)
-    result = replace(result, message=message)
-    if problem is None:
-        return result
-    result = replace(result, problems=(*result.problems, problem))
-    if result.record is not None:  # the record is to say the same as the answer
+    message, problems = _tell(_good_news(result, project), result.request, project, env)
+    result = replace(result, message=message, problems=(*result.problems, *problems))
+    if problems and record is not None:  # the record is to say the same as the answer
         try:
-            agent_runs.amend(result.record, result.as_record())
-        except agent_runs.NotRecorded as failure:
+            agent_runs.amend(record, result.as_record())
+        except agent_runs.NotAmended as failure:
             result = replace(result, problems=(*result.problems, failure.problem))
     return result
 
 
 def _fail(
-    failure: RecallError,
-    request: AgentQuery,
-    run: Run,
-    project: Path,
-    *,
-    env: Environment,
-    fault: Exception | None = None,
+    failure: RecallError, request: AgentQuery, run: Run, project: Path, continuity: Continuity, *, env: Environment
 ) -> NoReturn:
-    """End the run as failed: its record, then an alert, then the error itself, which says what could not be written."""
+    """End the run as failed: its record, then an alert, then the error itself, which says what became of them."""
     run = run.done("failed", env.now())
     content = {
         **run.as_json(),
@@ -174,38 +172,66 @@ def _fail(
         "error_message": failure.message,
         "recoverable": True,
         **request.filters_as_json(),
+        "problems": [problem.as_json() for problem in continuity.problems],
+        "continuity": continuity.as_json(),
     }
-    sentences = [failure.message]
-    record = None
-    try:
-        path = agent_runs.record(project, run.run_id, "error.json", content)
-        record = _relative(path, project)
-        sentences.append(f"The run is recorded in {record}.")
-    except agent_runs.NotRecorded as unrecorded:
-        sentences.append(unrecorded.problem.message)
+    path, unrecorded = _recorded(run, "error.json", content, project)
+    record = None if path is None else _relative(path, project)
+    aftermath = [
+        f"the run is recorded in {record}"
+        if unrecorded is None
+        else f"the run left no record ({_in_brackets(unrecorded.cause, project)})"
+    ]
     if request.notify != "never":
         subject = f"{agent_runs.WORKFLOW} failed: {failure.code}"
         body = "\n".join((failure.message, "", *_trace(run, record), f"Query: {for_log(request.query)}"))
-        _, problem = _tell(Notice("alert", subject, body, run.run_id, record), request, project, env)
-        if problem is not None:
-            sentences.append(problem.message)
-    raise RecallError(failure.code, " ".join(sentences)) from (fault or failure)
+        message, problems = _tell(Notice("alert", subject, body, run.run_id, record), request, project, env)
+        if message is None:
+            aftermath.append(f"nobody was told in the inbox ({_in_brackets(problems[0], project)})")
+    sentence = f"{failure.message.removesuffix('.')}; {' and '.join(aftermath)}."
+    raise RecallError(failure.code, sentence) from failure
 
 
-def _tell(notice: Notice, request: AgentQuery, project: Path, env: Environment) -> tuple[Path | None, Problem | None]:
+def _in_brackets(problem: Problem, project: Path) -> str:
+    """The reason in a problem as a part of another sentence, which has named the project already."""
+    return problem.message.replace(f"{project}{os.sep}", "").removesuffix(".")
+
+
+def _recorded(
+    run: Run, name: agent_runs.RecordName, content: dict[str, Any], project: Path
+) -> tuple[Path | None, agent_runs.NotRecorded | None]:
+    """Where the record of a run lies, or why there is none. Never raises."""
+    try:
+        return agent_runs.record(project, run.run_id, name, content), None
+    except agent_runs.NotRecorded as failure:
+        return None, failure
+    except Exception as fault:  # no fault of ours in writing a record may cost the answer
+        return None, agent_runs.NotRecorded(_internal(fault))
+
+
+def _tell(
+    notice: Notice, request: AgentQuery, project: Path, env: Environment
+) -> tuple[Path | None, tuple[Problem, ...]]:
+    """Where the message lies, and what is wrong with it; or None, and first of all why there is none. Never raises."""
     recipient = (request.parent or env.variable(PARENT_VARIABLE) or "").strip() or DEFAULT_RECIPIENT
     try:
         delivery = agent_inbox.deliver(project, notice, recipient, env.now())
     except agent_inbox.NotDelivered as failure:
-        return None, failure.problem
-    return delivery.path, delivery.problem
+        return None, (failure.problem,)
+    except Exception as fault:  # no fault of ours in writing a message may cost the answer
+        return None, (agent_inbox.NotDelivered(_internal(fault)).problem,)
+    return delivery.path, delivery.problems
+
+
+def _internal(fault: Exception) -> Problem:
+    return Problem("internal", f"there was an internal fault ({type(fault).__name__}); please report it.")
 
 
 def _good_news(result: AgentResult, project: Path) -> Notice:
     record = None if result.record is None else _relative(result.record, project)
     counts = result.counts
     found = "1 memory" if counts.returned == 1 else f"{counts.returned} memories"
-    about = f' for "{for_log(result.request.query)}"' if result.request.query.strip() else ""
+    about = f' for "{for_log(result.request.query)}"' if result.ranked_by == "relevance" else ""
     left_out = counts.expired_skipped + counts.low_confidence_skipped + counts.scope_filtered_skipped
     lines = [
         f"{found} returned, {counts.matched} matched, {counts.scanned} scanned, {left_out} left out by filters.",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memory_recall.model import Problem
 from memory_recall.stores.agent import MEMORY_TYPES, agent_directory, memory_directory
-from memory_recall.stores.agent_files import is_directory, is_within, real_path
+from memory_recall.stores.agent_files import is_directory, is_within, real_path, wrong_link
 
 
 class Refused(Exception):
@@ -31,27 +31,34 @@ def writable_folder(project: Path, *names: str) -> Path:
     for name in ("", *names[1:]):
         folder = folder / name
         if os.path.lexists(folder) and not is_directory(folder):
-            message = f"{folder} is not a directory; move it away. Nothing was written there."
+            message = f"{folder} is not a directory, so nothing was written there; move it away."
             raise Refused(Problem("not-a-directory", message, str(folder)))
     check_inside(project, folder)
-    if not is_within(real_path(folder), real_path(outermost)):
-        raise Refused(_elsewhere(folder, outermost))
+    real_outermost = real_path(outermost)
+    if not is_within(real_path(folder), real_outermost):
+        raise Refused(_elsewhere(wrong_link(folder, lambda real: is_within(real, real_outermost)), outermost))
     return folder
 
 
 def check_inside(project: Path, path: Path) -> None:
     """Raise `Refused` unless a path, all links followed, lies under `.agent` and outside of its memories."""
-    agent = agent_directory(project)
-    real = real_path(path)
-    if real == real_path(agent) or not is_within(real, real_path(agent)):
-        raise Refused(_elsewhere(path, agent))
+    agent, real = agent_directory(project), real_path(path)
+    real_agent = real_path(agent)
+    if real == real_agent or not is_within(real, real_agent):
+        raise Refused(_elsewhere(wrong_link(path, lambda parent: is_within(parent, real_agent)), agent))
     memory = memory_directory(project)
     for kept in (memory, *(memory / type_ for type_ in MEMORY_TYPES)):
         if is_within(real, real_path(kept)):
-            message = f"{path} leads into {kept}, which is only ever read. Nothing was written there."
-            raise Refused(Problem("read-only-memory", message, str(path)))
+            raise Refused(_into_memory(path, kept))
 
 
-def _elsewhere(path: Path, allowed: Path) -> Problem:
-    message = f"{path} is a symbolic link that leads out of {allowed}; replace it. Nothing was written there."
-    return Problem("outside-agent", message, str(path))
+def _into_memory(path: Path, kept: Path) -> Problem:
+    real_kept = real_path(kept)
+    link = wrong_link(path, lambda real: not is_within(real, real_kept))
+    message = f"{link} leads into {kept}, which is only ever read, so nothing was written there; replace it."
+    return Problem("read-only-memory", message, str(link))
+
+
+def _elsewhere(link: Path, allowed: Path) -> Problem:
+    message = f"{link} is a symbolic link that leads out of {allowed}, so nothing was written there; replace it."
+    return Problem("outside-agent", message, str(link))

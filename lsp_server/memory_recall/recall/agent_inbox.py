@@ -1,7 +1,7 @@
 """The message that a recall leaves in `.agent/inbox` for whoever asked for it, in the shape that the project expects.
 
-Two closed schemas for messages are in use, and no message satisfies both; a project without either gets the plain
-members `kind`, `severity` and `source` beside the common ones. Knows what a message looks like, not what a recall is.
+A project without a schema gets the plain members `kind`, `severity` and `source` beside the common ones. Knows what a
+message looks like, not what a recall is.
 """
 
 from __future__ import annotations
@@ -13,28 +13,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from memory_recall.files.reading import Unreadable
 from memory_recall.model import Problem
 from memory_recall.recall.agent_folders import Refused, check_inside, writable_folder
+from memory_recall.recall.agent_inbox_schema import COMMON, PLAIN, InboxSchema, schema_of
 from memory_recall.recall.agent_runs import WORKFLOW, timed_name
-from memory_recall.stores.agent import agent_directory
-from memory_recall.stores.agent_files import Broken, read_json, real_path
 from memory_recall.text.dates import utc_millis
 from memory_recall.text.json_values import dumps
 
 _SUBJECT_LIMIT = 200
 _BODY_LIMIT = 4000
 
-_SCHEMA_FOLDERS = ("inbox", "schemas", "")
-_SCHEMA_WITH_RELATIONS = "inbox-message.schema.json"
-_SCHEMA_WITHOUT = "inbox.schema.json"
-
-_COMMON = (
-    "schema_version", "message_id", "type", "status", "sender_id", "recipient_ids", "subject", "body", "created_at",
-    "updated_at",
-)  # fmt: skip
-_RELATIONS = (*_COMMON, "artifact_refs", "relations")
-_PLAIN = (*_COMMON, "kind", "severity", "source", "run_id")
 _INDEXED = ("message_id", "path", "type", "status", "subject", "updated_at")
 
 
@@ -59,10 +47,10 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message that was written, and what went wrong afterwards: a message outside of the index is still a message."""
+    """A message that was written, and what is wrong with it: outside of the index it is still a message."""
 
     path: Path
-    problem: Problem | None = None
+    problems: tuple[Problem, ...] = ()
 
 
 class NotDelivered(Exception):
@@ -78,44 +66,46 @@ def deliver(project: Path, notice: Notice, recipient: str, now: datetime) -> Del
     """Write the message, then name it in the inbox's index if there is one. Raises `NotDelivered`."""
     from memory_recall.files.writing import NotWritten, create
 
-    message = message_of(notice, recipient, now, _schema_of(project))
+    schema = schema_of(project)
+    message_id = f"IM-{WORKFLOW}-{timed_name(now)}"
+    message = message_of(notice, message_id, recipient, now, schema)
     try:
-        path = writable_folder(project, "inbox") / f"{message['message_id']}.json"
+        path = writable_folder(project, "inbox") / f"{message_id}.json"
         create(path, f"{dumps(message, indent=2)}\n".encode())
     except (Refused, NotWritten) as failure:
         raise NotDelivered(failure.problem) from failure
-    return Delivery(path, _name_in_index(project, path, message))
+    try:
+        problems = (_against(schema, message, path), _name_in_index(project, path, message))
+    except Exception as fault:  # the message is there, whatever comes after it
+        sentence = (
+            f"{path} was written, and then there was an internal fault ({type(fault).__name__}); please report it."
+        )
+        problems = (Problem("internal", sentence, str(path)), None)
+    return Delivery(path, tuple(problem for problem in problems if problem is not None))
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """What the project's own schema says of a message. `members` is None where it could not be read."""
-
-    with_relations: bool
-    members: Mapping[str, Any] | None = None
-
-
-def message_of(notice: Notice, recipient: str, now: datetime, schema: Schema | None) -> dict[str, Any]:
+def message_of(
+    notice: Notice, message_id: str, recipient: str, now: datetime, schema: InboxSchema | None
+) -> dict[str, Any]:
     """The message in the shape of a schema, or in the plain shape where the project has none."""
     references = [notice.record] if notice.record is not None else []
     moment = utc_millis(now)
     everything: dict[str, Any] = {
         "schema_version": 1,
-        "message_id": f"IM-{WORKFLOW}-{timed_name(now)}",
+        "message_id": message_id,
         "type": notice.type,
         "status": "unread",
         "sender_id": WORKFLOW,
         "recipient_ids": [recipient],
-        "subject": _cut(notice.subject if schema is None else f"[{notice.severity}] {notice.subject}", _SUBJECT_LIMIT),
-        "body": _cut(notice.body, _BODY_LIMIT),
+        "subject": notice.subject if schema is None else f"[{notice.severity}] {notice.subject}",
+        "body": notice.body,
         "created_at": moment,
         "updated_at": moment,
         "artifact_refs": references,
         "relations": {
             "task_ids": [],
             "mission_ids": [],
-            # The schemas know run ids that begin with R-; a caller may have named the run otherwise.
-            "run_ids": [notice.run_id] if notice.run_id.startswith("R-") else [],
+            "run_ids": [notice.run_id],
             "queue_ids": [],
             "session_ids": [],
             "artifact_refs": references,
@@ -126,43 +116,30 @@ def message_of(notice: Notice, recipient: str, now: datetime, schema: Schema | N
         "source": WORKFLOW,
         "run_id": notice.run_id,
     }
-    return {name: everything[name] for name in _members_for(schema)}
-
-
-def _members_for(schema: Schema | None) -> tuple[str, ...]:
-    if schema is None:
-        return _PLAIN
-    if schema.members is None:
-        return _RELATIONS if schema.with_relations else _COMMON
-    allowed = schema.members
-    return tuple(name for name in (*_RELATIONS, *_PLAIN[len(_COMMON) :]) if name in allowed)
-
-
-def _schema_of(project: Path) -> Schema | None:
-    """The inbox schema that the project carries; the one nearest to the inbox where it carries several."""
-    for folder in _SCHEMA_FOLDERS:
-        for name in (_SCHEMA_WITH_RELATIONS, _SCHEMA_WITHOUT):
-            path = agent_directory(project) / folder / name
-            if os.path.lexists(path):
-                return _read_schema(path, project)
-    return None
-
-
-def _read_schema(path: Path, project: Path) -> Schema:
-    """A schema that cannot be read still says by its name which of the two it is."""
-    named = path.name == _SCHEMA_WITH_RELATIONS
-    try:
-        value = read_json(path, real_path(project)).value
-    except (Unreadable, Broken):
-        return Schema(named)
-    members = value.get("properties") if isinstance(value, dict) else None
-    if not isinstance(members, dict) or not set(_COMMON) & set(members):
-        return Schema(named)
-    return Schema("artifact_refs" in members, members)
+    limits = {"subject": _SUBJECT_LIMIT, "body": _BODY_LIMIT}
+    if schema is not None:
+        limits = {name: schema.longest(name, limit) for name, limit in limits.items()}
+        everything["artifact_refs"] = schema.fitting("artifact_refs", references)
+        everything["relations"] = schema.fitting_relations(everything["relations"])
+        if schema.rules is None and not notice.run_id.startswith("R-"):
+            everything["relations"]["run_ids"] = []  # the schemas in use know no other runs
+    for name, limit in limits.items():
+        everything[name] = _cut(everything[name], limit)
+    return {name: everything[name] for name in ((*COMMON, *PLAIN) if schema is None else schema.members)}
 
 
 def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"[:limit]
+
+
+def _against(schema: InboxSchema | None, message: Mapping[str, Any], path: Path) -> Problem | None:
+    """What keeps the message from satisfying the schema, where something does that could not be adapted."""
+    breaches = schema.breaches(message) if schema is not None else ()
+    if schema is None or not breaches:
+        return schema.problem if schema is not None else None
+    what = ", ".join(breaches)
+    sentence = f"{path} does not satisfy {schema.path}: {what}. Let the schema allow it, or recall with --notify never."
+    return Problem("inbox-schema", sentence, str(path))
 
 
 def _name_in_index(project: Path, path: Path, message: Mapping[str, Any]) -> Problem | None:
@@ -172,7 +149,8 @@ def _name_in_index(project: Path, path: Path, message: Mapping[str, Any]) -> Pro
     index = path.parent / "index.json"
     if not os.path.lexists(index):
         return None
-    entry = {**message, "path": f".agent/inbox/{path.name}"}
+    # By the name of the file, since a project's schema may leave the message itself without its id.
+    entry = {**message, "message_id": path.stem, "path": f".agent/inbox/{path.name}"}
     try:
         check_inside(project, index)
         rewrite(index, lambda data: with_message(data, {name: entry[name] for name in _INDEXED if name in entry}))

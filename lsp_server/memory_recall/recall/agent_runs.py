@@ -85,12 +85,22 @@ class Run:
 
 
 class NotRecorded(Exception):
-    """A run whose record could not be written, as a `Problem`."""
+    """A run without a record, as a `Problem`; `cause` is why it could not be written."""
 
     def __init__(self, cause: Problem) -> None:
         message = f"This run left no record: {cause.message}"
         super().__init__(message)
+        self.cause = cause
         self.problem = Problem("run-not-recorded", message, cause.path)
+
+
+class NotAmended(Exception):
+    """A record that stands as it was first written, as a `Problem`."""
+
+    def __init__(self, cause: Problem, path: Path) -> None:
+        message = f"{path} was written before the last problems were known, and could not be amended: {cause.message}"
+        super().__init__(message)
+        self.problem = Problem("record-incomplete", message, str(path))
 
 
 def timed_name(now: datetime) -> str:
@@ -112,6 +122,16 @@ def check_run_id(run_id: str) -> None:
         )
 
 
+def check_unused(project: Path, run_id: str) -> None:
+    """Raise `UsageError` where a run of that id has left its record already: the answer would be another run's."""
+    earlier = _earlier_record(agent_directory(project) / "runs" / run_id)
+    if earlier is not None:
+        raise UsageError(
+            f"The run id {run_id} is taken ({earlier.relative_to(project).as_posix()} is there); choose another, or "
+            "leave it out to have one made."
+        )
+
+
 def record(project: Path, run_id: str, name: RecordName, content: Mapping[str, Any]) -> Path:
     """Write the record of a run that is done, atomically; its path.
 
@@ -123,10 +143,10 @@ def record(project: Path, run_id: str, name: RecordName, content: Mapping[str, A
         folder = writable_folder(project, "runs", run_id)
         # The lock of `.agent` makes looking for either record and writing one of them a single step.
         with locked(agent_directory(project)):
-            for earlier in _RECORD_NAMES:
-                if os.path.lexists(folder / earlier):
-                    message = f"{folder / earlier} is there already and was kept; use another run id."
-                    raise NotRecorded(Problem("exists", message, str(folder / earlier)))
+            earlier = _earlier_record(folder)
+            if earlier is not None:
+                message = f"{earlier} is there already and was kept; use another run id."
+                raise NotRecorded(Problem("exists", message, str(earlier)))
             create(folder / name, _encoded(content))
     except (Refused, NotLocked, NotWritten) as failure:
         raise NotRecorded(failure.problem) from failure
@@ -134,13 +154,17 @@ def record(project: Path, run_id: str, name: RecordName, content: Mapping[str, A
 
 
 def amend(path: Path, content: Mapping[str, Any]) -> None:
-    """Replace the record that this very run has written, atomically. Raises `NotRecorded`."""
+    """Replace the record that this very run has written, atomically. Raises `NotAmended`, the record as it was."""
     from memory_recall.files.writing import NotWritten, replace_file
 
     try:
         replace_file(path, _encoded(content))
     except NotWritten as failure:
-        raise NotRecorded(failure.problem) from failure
+        raise NotAmended(failure.problem, path) from failure
+
+
+def _earlier_record(folder: Path) -> Path | None:
+    return next((folder / name for name in _RECORD_NAMES if os.path.lexists(folder / name)), None)
 
 
 def _encoded(content: Mapping[str, Any]) -> bytes:

@@ -81,6 +81,13 @@ class Counts:
         }
 
 
+def has_words(request: AgentQuery) -> bool:
+    """Whether there is anything to search by: a query of stop words and signs ranks by confidence and recency."""
+    from memory_recall.text.tokens import query_words
+
+    return bool(query_words(request.query))
+
+
 def search(
     request: AgentQuery, store: AgentStore, now: datetime, cancellation: Cancellation | None
 ) -> tuple[Counts, tuple[AgentHit, ...]]:
@@ -116,9 +123,8 @@ def _best(
 ) -> tuple[int, list[tuple[float, int]]]:
     """How many entries match (all of them where the query has no words), and the scores and indices of the best."""
     from memory_recall.ranking.lexical import rank
-    from memory_recall.text.tokens import query_words
 
-    if query_words(request.query):
+    if has_words(request):
         scores = rank(request.query, [store.documents[index] for index in kept], cancellation=cancellation)
         matched = len(scores)
         # What lies further below the last of the best than confidence and recency can lift it need not be looked at.
