@@ -242,6 +242,14 @@ def test_folding_makes_room_for_others(world: World) -> None:
     assert {len(hit.also) for hit in result.hits} == {4, 0}
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 50])
+def test_what_is_said_to_be_more_are_hits_that_a_larger_limit_shows(world: World, limit: int) -> None:
+    same = {f"copy-{number}": "the webhook is retried five times with backoff" for number in range(3)}
+    nemp(world, {**same, "other": "one webhook is never retried", "third": "a webhook needs a signature of its sender"})
+    result = ask(world, "webhook", limit=limit)
+    assert len(result.hits) + result.omitted == len(ask(world, "webhook", limit=50).hits) == 3
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

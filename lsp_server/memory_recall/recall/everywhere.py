@@ -106,7 +106,7 @@ class Hit:
 class SearchResult:
     """An answer. `match` says what the best hits have of the query: the name itself, words, words of the same matter.
 
-    `omitted` counts the memories that match and are neither a hit nor in the `also` of one.
+    `omitted` counts the hits that the limit cut off. Far down the list, where nothing is folded, each memory is one.
     """
 
     query: str = field(repr=False)
@@ -155,9 +155,9 @@ def search(
     match, scores = _scores(request.query.strip(), sections, cancellation)
     considered = max(_CONSIDERED_AT_LEAST, request.limit * _CONSIDERED)
     hits = _in_order_of_succession([_hit(score, sections) for score in scores[:considered]])
-    folded = _folded(hits, request.limit)
-    shown = sum(1 + len(hit.also) for hit in folded)
-    return SearchResult(request.query, match, tuple(folded), len(scores) - shown, tuple(problems))
+    folded = _folded(hits)
+    shown, omitted = folded[: request.limit], len(folded[request.limit :]) + len(scores[considered:])
+    return SearchResult(request.query, match, tuple(shown), omitted, tuple(problems))
 
 
 def _check(request: SearchQuery) -> None:
@@ -326,14 +326,14 @@ def _in_order_of_succession(hits: Sequence[Hit]) -> list[Hit]:
     return ordered
 
 
-def _folded(hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """The first `limit` hits that say different things, each with the later ones that say the same."""
+def _folded(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits that say different things, each with the later ones that say the same."""
     kept: list[tuple[Hit, Text, list[Memory]]] = []
     for hit in hits:
         text = Text.of(hit.memory)
         same = next((also for _, other, also in kept if say_the_same(text, other)), None)
         if same is not None:
             same.append(hit.memory)
-        elif len(kept) < limit:
+        else:
             kept.append((hit, text, []))
     return [replace(hit, also=tuple(also)) for hit, _, also in kept]
