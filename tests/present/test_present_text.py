@@ -195,7 +195,10 @@ def test_what_an_agent_recall_left_out_is_counted() -> None:
             expired_skipped=1,
             low_confidence_skipped=2,
             scope_filtered_skipped=3,
-            continuity={"live_sessions": [{}], "open_waitpoints": [{}, {}]},
+            continuity={
+                "live_sessions": [{"session_id": "S-1"}],
+                "open_waitpoints": [{"waitpoint_id": f"WP-{number}"} for number in range(5)],
+            },
         ),
         HERE,
     )
@@ -204,7 +207,7 @@ def test_what_an_agent_recall_left_out_is_counted() -> None:
     assert "1 expired" in text
     assert "2 below the confidence asked for" in text
     assert "3 of another scope" in text
-    assert "1 live session | 2 open waitpoints" in text
+    assert "Meanwhile: 1 live session (S-1) | 5 open waitpoints (WP-0, WP-1, WP-2, 2 more)" in text
     assert "Source: .agent/memory/semantic/MEM-1.json:1" in text
 
 

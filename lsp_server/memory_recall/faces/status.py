@@ -13,9 +13,10 @@ from memory_recall.stores.shelf import Shelf
 
 
 def status(place: Place, environment: Environment, shelf: Shelf) -> dict[str, Any]:
-    """`{v, versions, place, stores[{system, source, path, exists, count}], problems, index}`. Records nothing.
+    """`{v, versions, place, stores[{system, source, path, exists, readable, count}], problems, index}`.
 
-    `index.age_seconds` is null: no index stands between the stores and an answer, so nothing can be out of date.
+    Records nothing. A store that is not `readable` may hold more than `count`: it, or a directory of it, could not be
+    read. `index.age_seconds` is null: no index stands between the stores and an answer, so nothing can be out of date.
     """
     stores: list[dict[str, Any]] = []
     problems: list[Problem] = []
@@ -32,12 +33,15 @@ def status(place: Place, environment: Environment, shelf: Shelf) -> dict[str, An
     }
 
 
-def _store(system: str, source: str, path: Path | None, count: int, *, exists: bool) -> dict[str, Any]:
+def _store(
+    system: str, source: str, path: Path | None, count: int, *, exists: bool, readable: bool = True
+) -> dict[str, Any]:
     return {
         "system": system,
         "source": source,
         "path": str(path) if path else None,
         "exists": exists,
+        "readable": readable,
         "count": count,
     }
 
@@ -53,7 +57,8 @@ def _nemp(place: Place, environment: Environment, shelf: Shelf) -> tuple[list[di
             stores.append(_store("nemp", source, None, 0, exists=False))
             continue
         read = shelf.nemp(path, "project" if source == "project" else "global")
-        stores.append(_store("nemp", source, path, len(read.entries), exists=True))
+        readable = read.failure is None and read.shape != "broken"
+        stores.append(_store("nemp", source, path, len(read.entries), exists=True, readable=readable))
         problems += read.problems
     return stores, problems
 
@@ -61,11 +66,15 @@ def _nemp(place: Place, environment: Environment, shelf: Shelf) -> tuple[list[di
 def _memory(place: Place, shelf: Shelf) -> tuple[list[dict[str, Any]], list[Problem]]:
     read = shelf.agent(place.project)
     directory = place.project / ".agent" / "memory"
-    return [_store("memory", "project", directory, len(read.entries), exists=read.memory_exists)], list(read.problems)
+    exists, readable = read.memory_exists or bool(read.unread), not read.unread
+    store = _store("memory", "project", directory, len(read.entries), exists=exists, readable=readable)
+    return [store], list(read.problems)
 
 
 def _coven(environment: Environment, shelf: Shelf) -> tuple[list[dict[str, Any]], list[Problem]]:
     if environment.home is None:
         return [_store("coven", "coven", None, 0, exists=False)], []
     read = shelf.coven(environment.home)
-    return [_store("coven", "coven", read.root, len(read.ulids), exists=read.exists)], list(read.problems)
+    readable = read.unreadable is None
+    store = _store("coven", "coven", read.root, len(read.ulids), exists=read.exists, readable=readable)
+    return [store], list(read.problems)

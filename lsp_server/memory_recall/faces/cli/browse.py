@@ -24,13 +24,15 @@ def search(invocation: Invocation) -> int:
     parser.takes_project(_PROJECT)
     parser.add_argument("--limit", type=whole_number, default=10, metavar="N", help="1 to 50 memories (default 10)")
     parser.add_argument("--with-coven", action="store_true", help="also ask Coven; the query then reaches its program")
-    parser.add_argument("--familiar", default="coven", metavar="NAME", help="whose Coven documents (default: coven)")
+    parser.add_argument("--familiar", metavar="NAME", help="whose Coven documents, with --with-coven (default: coven)")
     options = invocation.parse(parser)
+    if options.familiar is not None and not options.with_coven:
+        raise parser.mistake("--familiar is about Coven, which takes part only with --with-coven")
     request = everywhere.SearchQuery(
         query=invocation.query(options),
         limit=options.limit,
         with_coven=options.with_coven,
-        familiar=options.familiar,
+        familiar="coven" if options.familiar is None else options.familiar,
     )
     answer = everywhere.search(request, invocation.place(options), invocation.env, Shelf())
     return invocation.answer(options, answer.as_json(), results.search)

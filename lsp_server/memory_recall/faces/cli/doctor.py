@@ -60,7 +60,7 @@ def _writable(store: Mapping[str, Any], place: Place) -> bool | None:
         return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
     agent = place.project / ".agent"
     kept = [agent / name for name in ("runs", "inbox")]
-    return all(os.access(path if path.exists() else agent, os.W_OK | os.X_OK) for path in kept)
+    return all(os.access(path if os.path.exists(path) else agent, os.W_OK | os.X_OK) for path in kept)  # noqa: PTH110 - raises nothing
 
 
 def _version(name: str) -> str | None:
@@ -110,4 +110,8 @@ def _store(store: Mapping[str, Any], terminal: Terminal) -> str:
         return terminal.faint(f"- {name}: none{where}")
     unit = ("claim", "claims") if store["system"] == "coven" else ("memory", "memories")
     kept = terminal.warning("; not writable: recalls answer but are not recorded") if store["writable"] is False else ""
-    return f"{terminal.good('✓')} {name}: {counted(store['count'], *unit)}{where}{kept}"
+    found = counted(store["count"], *unit)
+    if not store["readable"]:
+        said = f"only {found} could be read" if store["count"] else "could not be read"
+        return terminal.warning(f"✗ {name}: {said}{where}")
+    return f"{terminal.good('✓')} {name}: {found}{where}{kept}"

@@ -85,6 +85,8 @@ class Parser(argparse.ArgumentParser):
         named = _NAMED_OPTION.match(message)
         if self.discreet:
             message = f"the option {named[1]} was not understood" if named else "the options were not understood"
+        elif named and message.startswith("ignored explicit argument", named.end()):
+            message = f"{named[1]} takes no value"
         elif named:
             message = f"{named[1]}: {message[named.end() :]}"
         raise self.mistake(message)
@@ -194,8 +196,10 @@ class Invocation(NamedTuple):
         """The directory that `--project` names, else the working directory; links are not resolved."""
         if written is None:
             return self.env.cwd
+        if not written:
+            raise UsageError("--project: the name is empty; name a directory, or leave the option out.")
         path = self.env.cwd / written
-        if "\0" in written or not path.is_dir():
+        if "\0" in written or not os.path.isdir(path):  # noqa: PTH112 - raises nothing
             raise UsageError(f"--project: {_shown(written)} is not a directory; name one that exists.")
         return path
 

@@ -78,10 +78,14 @@ def problems(shape: Mapping[str, Any], terminal: Terminal, limit: int | None = P
 
 
 def problem_line(problem: Mapping[str, Any], terminal: Terminal) -> str:
-    """`path:line:column: message`; where the message itself begins with the path, that is shortened instead."""
+    """`path:line:column: message`; where the message itself begins with the path, that is shortened instead.
+
+    Other paths in the message are written as short as that one.
+    """
     path, message = problem.get("path"), str(problem.get("message"))
     if path is None:
-        return line(message)
+        return line(terminal.shortened(message))
     if message.startswith(str(path)):
-        return terminal.path(str(path)) + line(message[len(str(path)) :])
-    return f"{terminal.place(path, problem.get('line'), problem.get('column'))}: {line(message)}"
+        return terminal.path(str(path)) + line(terminal.shortened(message[len(str(path)) :]))
+    where = terminal.place(path, problem.get("line"), problem.get("column"))
+    return f"{where}: {line(terminal.shortened(message))}"

@@ -6,6 +6,7 @@ Colour comes from termcolor, which is imported only where there is a terminal to
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,6 +52,11 @@ class Terminal(NamedTuple):
             shown = None if from_home is None else os.path.join("~", from_home)  # noqa: PTH118 - text, not a path
         return for_terminal(written if shown is None else shown, single_line=True)
 
+    def shortened(self, text: str) -> str:
+        """A text whose paths below the working directory or the home are written from there."""
+        text = _without(str(self.cwd), text)
+        return text if self.home is None else _without(str(self.home), text, f"~{os.sep}")
+
     def place(self, path: object, line: object = None, column: object = None) -> str:
         """`path:line:column`, as far as they are known."""
         if path is None:
@@ -64,3 +70,10 @@ def _below(path: str, directory: str) -> str | None:
         return None
     parent = directory if directory.endswith(os.sep) else directory + os.sep
     return path[len(parent) :] if path.startswith(parent) else None
+
+
+def _without(directory: str, text: str, instead: str = "") -> str:
+    """A text in which no path begins with a directory: not one within a longer path, whose rest were another path."""
+    if directory == os.sep or directory not in text:
+        return text
+    return re.sub(rf"(?<![\w.~/\\-]){re.escape(directory + os.sep)}", lambda _: instead, text)
