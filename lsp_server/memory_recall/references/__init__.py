@@ -6,10 +6,11 @@ them: a code span or `[[…]]` that is exactly a name, a bare `MEM-…` id or UL
 longest reading wins, and a reference lies within one line.
 
 Owns the grammar only: it reads no store and follows no reference (`catalogue` does), and knows no protocol position.
-Work is linear in the text, and `Known` is never asked about more than `NAME_LIMIT` characters.
+Work is linear in the text: `Known` is asked about no more than `NAME_LIMIT` characters at once, or `ENCLOSED_LIMIT` in
+brackets and code spans.
 """
 
-from memory_recall.references.nouns import NAME_LIMIT, Form, Known, Reference
+from memory_recall.references.nouns import ENCLOSED_LIMIT, NAME_LIMIT, Form, Known, Reference
 from memory_recall.references.scan import reference_at, references_in
 
-__all__ = ["NAME_LIMIT", "Form", "Known", "Reference", "reference_at", "references_in"]
+__all__ = ["ENCLOSED_LIMIT", "NAME_LIMIT", "Form", "Known", "Reference", "reference_at", "references_in"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memory_recall.references.line import OPENER, Line, system_of
-from memory_recall.references.nouns import NAME_LIMIT, Reference
+from memory_recall.references.nouns import ENCLOSED_LIMIT, Reference
 
 
 def bracket(line: Line, start: int, end: int, limit: int) -> Reference | None:
@@ -24,12 +24,12 @@ def bracket(line: Line, start: int, end: int, limit: int) -> Reference | None:
         name_start, name_end = _stripped(text, opener.end(), name_end)
     readings = [(name_start, name_end), *_without_alias(text, name_start, name_end)]
     for reading in readings:
-        if 0 < reading[1] - reading[0] <= NAME_LIMIT:
+        if 0 < reading[1] - reading[0] <= ENCLOSED_LIMIT:
             name = text[slice(*reading)]
             if line.knows(system, name) if system else line.knows_id(name) or line.known.has_key(name):
                 return line.reference(system, "bracket", reading, (start, end))
     first, last = readings[-1]
-    is_unknown_name = system is not None and 0 < last - first <= NAME_LIMIT
+    is_unknown_name = system is not None and 0 < last - first <= ENCLOSED_LIMIT
     return line.reference(system, "bracket", (first, last), (start, end)) if is_unknown_name else None
 
 

@@ -10,7 +10,10 @@ from memory_recall.model import System
 Form = Literal["bracket", "prefix", "command", "code", "bare"]
 
 NAME_LIMIT = 512
-"""The longest name, in code points, that is taken for a reference."""
+"""The longest name, in code points, that is taken for a reference where the text does not say where it ends."""
+
+ENCLOSED_LIMIT = 4_096
+"""The longest name in brackets or in a code span."""
 
 
 class Known(Protocol):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from memory_recall.references.brackets import bracket
 from memory_recall.references.commands import argument, command_in
 from memory_recall.references.line import Line
-from memory_recall.references.nouns import NAME_LIMIT, Known, Reference
+from memory_recall.references.nouns import ENCLOSED_LIMIT, Known, Reference
 from memory_recall.references.runs import run_references
 from memory_recall.text.code_spans import CodeSpan, code_spans
 from memory_recall.text.key_runs import CANDIDATE
@@ -22,13 +21,13 @@ _REST_OF_ADDRESS = re.compile(r"[A-Za-z0-9_!#$%&'*+,\-./:;=?@~]*")
 def references_in(text: str, known: Known) -> list[Reference]:
     """All references of a text, in order and without overlap."""
     lines = (Line(text, *line.span(), known) for line in _LINE.finditer(text))
-    return [found.reference for line in lines for found in _found_on(line)]
+    return [reference for line in lines for reference in _found_on(line)]
 
 
 def reference_at(text: str, offset: int, known: Known) -> Reference | None:
     """The reference under an offset, or the one that ends there if none begins; None where there is none.
 
-    Looks only at that line. The ticks around a code span count as under it.
+    Looks only at that line.
     """
     if not 0 <= offset <= len(text):
         return None
@@ -36,25 +35,16 @@ def reference_at(text: str, offset: int, known: Known) -> Reference | None:
     start = text.rfind("\r", start, offset) + 1 or start
     rest = _LINE.match(text, offset)
     before: Reference | None = None
-    for found in _found_on(Line(text, start, rest.end() if rest else offset, known)):
-        if found.start > offset:
+    for reference in _found_on(Line(text, start, rest.end() if rest else offset, known)):
+        if reference.start > offset:
             break
-        if offset < found.end:
-            return found.reference
-        before = found.reference if offset == found.end else None
+        if offset < reference.end:
+            return reference
+        before = reference if offset == reference.end else None
     return before
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A reference, and the stretch that answers for it: wider than the reference for a code span."""
-
-    reference: Reference
-    start: int
-    end: int
-
-
-def _found_on(line: Line) -> Iterator[_Found]:
+def _found_on(line: Line) -> Iterator[Reference]:
     position = line.start
     for span in code_spans(line.text, line.start, line.end):
         yield from _scan(line, position, span.open, in_code=False)
@@ -63,23 +53,23 @@ def _found_on(line: Line) -> Iterator[_Found]:
     yield from _scan(line, position, line.end, in_code=False)
 
 
-def _in_code(line: Line, span: CodeSpan) -> Iterator[_Found]:
+def _in_code(line: Line, span: CodeSpan) -> Iterator[Reference]:
     """A code span that is a name and nothing else; failing that, the explicit references and the ids inside it."""
     whole = span.start, span.end
-    if span.end - span.start <= NAME_LIMIT:
+    if span.end - span.start <= ENCLOSED_LIMIT:
         code = line.text[span.start : span.end]
         if line.knows_id(code) or line.known.has_key(code):
-            yield _Found(line.reference(None, "code", whole, whole), span.open, span.close)
+            yield line.reference(None, "code", whole, whole)
             return
         key = code.removeprefix("nemp:")
         if len(key) < len(code) and line.known.has_key(key):  # spaces and all: the ticks say where it ends
             target = span.end - len(key), span.end
-            yield _Found(line.reference("nemp", "prefix", target, whole), span.open, span.close)
+            yield line.reference("nemp", "prefix", target, whole)
             return
     yield from _scan(line, span.start, span.end, in_code=True)
 
 
-def _scan(line: Line, start: int, end: int, *, in_code: bool) -> Iterator[_Found]:
+def _scan(line: Line, start: int, end: int, *, in_code: bool) -> Iterator[Reference]:
     position = start
     while candidate := CANDIDATE.search(line.text, position, end):
         first, last = candidate.span()
@@ -89,7 +79,7 @@ def _scan(line: Line, start: int, end: int, *, in_code: bool) -> Iterator[_Found
         else:
             references, position = _in_run(line, first, last, end, in_code=in_code)
         for reference in references:
-            yield _Found(reference, reference.start, reference.end)
+            yield reference
             position = max(position, reference.end)
 
 

@@ -49,7 +49,7 @@ SPACED_RUN = re.compile(rf"(?:{_SPACED_KEY})+")
 
 CANDIDATE = re.compile(
     # `[[…]]` without another `[[` or `]]` inside. Longer than any key with its system and its alias: not one.
-    r"(?P<bracket>\[\[(?!\[)(?:[^\[\]]|\[(?!\[)|\](?!\])){1,1200}+\]\])"
+    r"(?P<bracket>\[\[(?!\[)(?:[^\[\]]|\[(?!\[)|\](?!\])){1,6000}+\]\])"
     # A run that has a separator. The many plain words of a text are passed over inside the expression.
     rf"|(?<![{_KEY}])(?P<run>(?:[^\W_]++|[{_MARKS}])*+[\-./:@\\_][{_KEY}]*+)"
     rf"|(?<!{_SPACED_KEY})(?P<ulid>[0-9A-Z]{{26}})(?!{_SPACED_KEY})"
