@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memory_recall.text.json_spans import members
+from memory_recall.text.json_spans import members, value_at
 from memory_recall.text.json_values import as_text
-from memory_recall.text.json_written import as_written, sayable
+from memory_recall.text.json_written import as_written, is_sayable, sayable
 
 
 class NempEntry:
@@ -56,10 +56,12 @@ class NempEntry:
             if self.plain:
                 self._raw = {"value": self.value}
             else:
-                self._raw = {
-                    member.key: sayable(member.value, self._text, member.value_start, member.value_end)
-                    for member in members(self._text, self.start)
-                }
+                self._raw, _ = value_at(self._text, self.start)
+                if not is_sayable(self._raw):
+                    self._raw = {
+                        member.key: sayable(member.value, self._text, member.value_start, member.value_end)
+                        for member in members(self._text, self.start)
+                    }
         return self._raw
 
     @property

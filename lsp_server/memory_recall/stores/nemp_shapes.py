@@ -241,7 +241,7 @@ def _entry(
     value = fields.get("value")
     if value is None and "value" not in fields:
         oddities.append(Oddity("no-value", f'The memory "{key}" has no "value".', span[0]))
-    elif not is_sayable(value):
+    elif not isinstance(value, str) and not is_sayable(value):
         written = [member for member in members(text, span[0]) if member.key == "value"][-1]
         value = sayable(value, text, written.value_start, written.value_end)
     tags = fields.get("tags")
