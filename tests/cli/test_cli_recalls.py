@@ -397,7 +397,8 @@ def test_a_source_opens_under_the_familiars_root_and_is_a_reference_elsewhere(
     assert in_sample(["coven", "open", "[[coven:01K2F3T8Q4N6R9V1X5Z7B2D4G6]]", "--json"]).json == closed.json
     for unusable in ([], ["no-ulid"], ["01K2F3T8Q4N6R9V1X5Z7B2D4G6", "--familiar-root", ""]):
         assert in_sample(["coven", "open", *unusable]).code == 2
-    assert in_sample(["coven", "recall", "tracking", "--familiar-root="]).code == 2
+    for option in ("--familiar-root=", "--binary="):
+        assert in_sample(["coven", "recall", "tracking", option]).code == 2
     assert in_sample(["coven", "open", "01K2F3T8Q4N6R9V1X5Z7B2D4G7"]).code == 3
 
 

@@ -122,12 +122,16 @@ def test_a_directory_that_is_swept_before_it_is_held_is_made_again(
 
 
 @pytest.mark.parametrize("place", ["memory", "memory/tmp", ".", "link"])
-def test_no_copy_is_made_in_the_store(coven: Coven, tmp_path: Path, place: str) -> None:
+def test_no_copy_is_made_in_the_store(
+    coven: Coven, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inside = coven.root.parent / place
     if place == "link":
         inside = tmp_path / "link"
         inside.symlink_to(coven.root)
     inside.mkdir(exist_ok=True)
+    monkeypatch.setenv("TMPDIR", str(inside))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     before = coven.trace()
     with private_index(coven.root, coven.env(TMPDIR=str(inside))) as index:
         assert not index.directory.resolve().is_relative_to(coven.root.parent.resolve())
@@ -136,7 +140,6 @@ def test_no_copy_is_made_in_the_store(coven: Coven, tmp_path: Path, place: str) 
 
 
 def test_without_a_place_outside_of_the_store_there_is_an_error(coven: Coven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(coven.root))
     monkeypatch.setattr(coven_index, "_OTHER_PLACES", (str(coven.root), "/no/such/place"))
     with pytest.raises(RecallError) as caught, private_index(coven.root, coven.env(TMPDIR=str(coven.root))):
         pass

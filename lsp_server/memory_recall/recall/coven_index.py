@@ -30,6 +30,7 @@ _JOURNAL = "-wal"
 _PREFIX = "memory-recall-index-"
 _ABANDONED_AFTER = 2 * 86_400.0
 """Seconds, where directories cannot be locked; above the longest time limit of a recall."""
+_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 _OTHER_PLACES = ("/tmp", "/var/tmp")
 _HELD_ATTEMPTS = 20
 _COPY_ATTEMPTS = 6
@@ -81,17 +82,12 @@ def private_index(
 
 
 def _temporary_place(store: Path, environment: Environment) -> Path:
-    """`$TMPDIR`, or where the system has temporary files; never in the store, in which nothing is ever written."""
-    import tempfile
+    """`$TMPDIR`, or where the system has temporary files; never in the store, in which nothing is ever written.
 
-    named = environment.variable("TMPDIR")
-    if named is not None and _is_usable(Path(named), store):
-        return Path(named)
-    with suppress(OSError):  # the system's own choice may be unusable as well
-        place = Path(tempfile.gettempdir())
-        if _is_usable(place, store):
-            return place
-    for place in map(Path, _OTHER_PLACES):
+    `tempfile.gettempdir` is not asked: it finds out by writing, which may be into the store.
+    """
+    named = [environment.variable(name) for name in _TEMPORARY]
+    for place in (Path(name) for name in (*named, *_OTHER_PLACES) if name is not None):
         if _is_usable(place, store):
             return place
     raise RecallError(
@@ -101,7 +97,9 @@ def _temporary_place(store: Path, environment: Environment) -> Path:
 
 
 def _is_usable(place: Path, store: Path) -> bool:
-    return place.is_absolute() and place.is_dir() and not lies_within(place, store)
+    return (
+        place.is_absolute() and os.access(place, os.W_OK | os.X_OK) and place.is_dir() and not lies_within(place, store)
+    )
 
 
 def lies_within(place: Path, store: Path) -> bool:

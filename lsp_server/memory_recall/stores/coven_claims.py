@@ -163,7 +163,7 @@ def _real_below(root: Path, path: Path) -> Path:
         raise Unreadable(
             Problem("bad-path", "A path of the store is none that this system can open."), missing=True
         ) from failure
-    message = f"{link} leads out of the store and is not followed; put what it leads to in its place."
+    message = f"{link} leads out of {root} and is not followed; put what it leads to in its place."
     raise Unreadable(Problem(LEADS_OUTSIDE, message, str(link)))
 
 
@@ -190,28 +190,28 @@ def build_claim(
     `familiar_root` is where an attestation's relative path is tried after the store; None where no such root is set.
     `obstacle` is what kept a snapshot that is there from being read.
     """
-    findings = [*_snapshot_findings(ledger, snapshot, manifest_path, obstacle)]
-    reference = snapshot.frontmatter.text("attested_via") if snapshot is not None else None
-    found = _find_attestation(reference, root, familiar_root, snapshot, manifest_path)
+    if snapshot is None:  # which attestation it names, nobody can say either
+        finding = _without_snapshot(ledger, manifest_path, obstacle)
+        return Claim(ledger, manifest_path, None, None, (finding,))
+    findings = tuple(_snapshot_findings(ledger, snapshot))
+    found = _find_attestation(snapshot, root, familiar_root, manifest_path)
     if isinstance(found, Finding):
         return Claim(ledger, manifest_path, snapshot, None, (*findings, found))
-    return Claim(ledger, manifest_path, snapshot, found, tuple(findings))
+    return Claim(ledger, manifest_path, snapshot, found, findings)
 
 
-def _snapshot_findings(
-    ledger: Ledger, snapshot: Snapshot | None, manifest_path: Path, obstacle: Problem | None
-) -> Iterator[Finding]:
-    if snapshot is None:
-        if obstacle is None:
-            missing = f"The store has no snapshot of {ledger.ulid}; restore it, or promote the claim again."
-            problem = Problem("snapshot-missing", missing, str(manifest_path), ledger.content.number, 1)
-            yield Finding("snapshot-missing", "The store has no snapshot of it.", problem)
-        elif obstacle.code == LEADS_OUTSIDE:  # what lies elsewhere is not there
-            yield Finding("snapshot-missing", f"Its snapshot is not in the store: {obstacle.message}", obstacle)
-        else:
-            message = f"Its snapshot cannot be read: {obstacle.message}"
-            yield Finding("snapshot-unreadable", message, obstacle._replace(code="snapshot-unreadable"))
-        return
+def _without_snapshot(ledger: Ledger, manifest_path: Path, obstacle: Problem | None) -> Finding:
+    if obstacle is None:
+        missing = f"The store has no snapshot of {ledger.ulid}; restore it, or promote the claim again."
+        problem = Problem("snapshot-missing", missing, str(manifest_path), ledger.content.number, 1)
+        return Finding("snapshot-missing", "The store has no snapshot of it.", problem)
+    if obstacle.code == LEADS_OUTSIDE:  # what lies elsewhere is not there
+        return Finding("snapshot-missing", f"Its snapshot is not in the store: {obstacle.message}", obstacle)
+    message = f"Its snapshot cannot be read: {obstacle.message}"
+    return Finding("snapshot-unreadable", message, obstacle._replace(code="snapshot-unreadable"))
+
+
+def _snapshot_findings(ledger: Ledger, snapshot: Snapshot) -> Iterator[Finding]:
     if snapshot.sha256 != ledger.content.sha256:
         yield Finding("hash-mismatch", "Its snapshot was changed after it was promoted: the hash differs.")
     if _is_of_another_scope(snapshot.frontmatter):
@@ -225,9 +225,10 @@ def _is_of_another_scope(frontmatter: Frontmatter) -> bool:
 
 
 def _find_attestation(
-    reference: str | None, root: Path, familiar_root: Path | None, snapshot: Snapshot | None, manifest_path: Path
+    snapshot: Snapshot, root: Path, familiar_root: Path | None, manifest_path: Path
 ) -> Attestation | Finding:
     """The attestation that a claim names; where it has none that counts, why."""
+    reference = snapshot.frontmatter.text("attested_via")
     if reference is None:
         return Finding("attestation-missing", "The claim names no attestation.")
     absent = Finding("attestation-missing", "The claim names an attestation that is not there.")
@@ -239,7 +240,7 @@ def _find_attestation(
             if not failure.missing:
                 absent = _without_attestation(failure.problem)
             continue
-        if real == Path(os.path.realpath(manifest_path)) or (snapshot is not None and real == snapshot.path):
+        if real in (snapshot.path, Path(os.path.realpath(manifest_path))):
             return Finding("attestation-missing", "The claim names itself, or the manifest, as its attestation.")
         record = read_record(data.decode("utf-8", "replace"))
         attester, kind = record.text("attester"), record.text("attestation_type")

@@ -42,7 +42,7 @@ def recall(invocation: Invocation) -> int:
         since=options.since,
         until=options.until,
         verified_only=not options.include_unverified,
-        binary=options.binary,
+        binary=_binary(options),
         familiar_root=_familiar_root(options),
     )
     return invocation.answer(options, coven.recall(request, invocation.env).as_json(), results.coven)
@@ -63,6 +63,13 @@ def open_source(invocation: Invocation) -> int:
     ulid = invocation.reference(options, "claim: give its ULID")
     opened = coven.open_source(ulid, invocation.env, _familiar_root(options))
     return invocation.answer(options, opened.as_json(), results.opened_source)
+
+
+def _binary(options: Namespace) -> str | None:
+    if options.binary == "":  # which would be the one on PATH
+        raise UsageError("--binary is empty; name the coven-memory program, or leave the option out.")
+    binary: str | None = options.binary
+    return binary
 
 
 def _takes_familiar_root(parser: Parser) -> None:
