@@ -659,6 +659,45 @@ def test_who_does_not_wait_gets_and_leaves_nothing(world: World) -> None:
     assert tree_of(world.project) == before
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_who_stops_waiting_before_the_run_is_recorded_is_left_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    write_entry(world, "MEM-1")
+    before = tree_of(world.project)
+    cancellation = Cancellation()
+    real = agent.search
+
+    def search(*arguments: Any) -> Any:
+        found = real(*arguments)
+        cancellation.cancel()
+        if fails:
+            raise RecallError("some-fault", "It failed.")
+        return found
+
+    monkeypatch.setattr(agent, "search", search)
+    with pytest.raises(Cancelled):
+        agent.recall(AgentQuery("x"), world.project, world.env, Shelf(), cancellation)
+    assert tree_of(world.project) == before
+
+
+def test_who_stops_waiting_while_the_run_is_recorded_gets_the_whole_of_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_entry(world, "MEM-1")
+    cancellation = Cancellation()
+    real = agent_runs.record
+
+    def record(*arguments: Any) -> Any:
+        cancellation.cancel()
+        return real(*arguments)
+
+    monkeypatch.setattr(agent_runs, "record", record)
+    result = agent.recall(AgentQuery("x"), world.project, world.env, Shelf(), cancellation)
+    assert result.record is not None
+    assert result.message is not None
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -10,7 +11,11 @@ import pytest
 from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Place
 from memory_recall.errors import Cancelled, UsageError
+from memory_recall.files.locking import locked
+from memory_recall.files.writing import append_line
+from memory_recall.recall import nemp_accounting
 from memory_recall.recall.nemp import NempQuery, NempResult, recall
+from memory_recall.recall.nemp_vitality import after_read
 from memory_recall.stores.shelf import Shelf
 from worlds import World
 
@@ -275,3 +280,67 @@ def test_a_cancelled_recall_records_nothing(both: World) -> None:
             recall(NempQuery(query), both.place, both.env, Shelf(), cancellation)
     assert (both.project / ".nemp" / "memories.json").read_bytes() == before
     assert not (both.project / ".nemp" / "access.log").exists()
+
+
+def test_a_recall_cancelled_while_another_writes_records_nothing(both: World) -> None:
+    folder = both.project / ".nemp"
+    before = (folder / "memories.json").read_bytes()
+    waiting = threading.Event()
+
+    class Watched(Cancellation):
+        def check(self) -> None:
+            super().check()
+            waiting.set()  # asked on the way to the lock, or while it is waited for
+
+    cancellation = Watched()
+    outcome: list[type[BaseException] | None] = []
+
+    def ask_and_wait() -> None:
+        try:
+            recall(NempQuery("auth-flow"), both.place, both.env, Shelf(), cancellation)
+        except BaseException as failure:
+            outcome.append(type(failure))
+        else:
+            outcome.append(None)
+
+    with locked(folder):
+        thread = threading.Thread(target=ask_and_wait)
+        thread.start()
+        assert waiting.wait(10)
+        cancellation.cancel()
+        thread.join(10)
+    assert outcome == [Cancelled]
+    assert (folder / "memories.json").read_bytes() == before
+    assert not (folder / "access.log").exists()
+
+
+def test_a_recall_cancelled_at_the_last_moment_records_nothing(both: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (both.project / ".nemp" / "memories.json").read_bytes()
+    cancellation = Cancellation()
+
+    def counted(vitality: Any, **facts: Any) -> Any:
+        cancellation.cancel()
+        return after_read(vitality, **facts)
+
+    monkeypatch.setattr(nemp_accounting, "after_read", counted)
+    with pytest.raises(Cancelled):
+        recall(NempQuery("auth-flow"), both.place, both.env, Shelf(), cancellation)
+    assert (both.project / ".nemp" / "memories.json").read_bytes() == before
+    assert sorted(path.name for path in (both.project / ".nemp").iterdir()) == ["memories.json"]
+
+
+def test_a_recall_cancelled_too_late_is_recorded_whole_and_answered(
+    both: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancellation = Cancellation()
+
+    def logged(*arguments: Any) -> Any:
+        cancellation.cancel()
+        return append_line(*arguments)
+
+    monkeypatch.setattr(nemp_accounting, "append_line", logged)
+    result = recall(NempQuery("refresh"), both.place, both.env, Shelf(), cancellation)
+    assert {source for _, source in sources(result)} == {"project", "global"}
+    assert all(memory.recorded for memory in result.memories)
+    log = (both.project / ".nemp" / "access.log").read_text()
+    assert log.count(" READ ") == len(result.memories)

@@ -75,7 +75,7 @@ def recall(
 
     Raises `UsageError` for a request that cannot be meant or names a run that is over (there is no run), `RecallError`
     where there is no `.agent` (nothing is created) and where the run failed (its `error.json` and an alert are written
-    first), and `Cancelled` (nothing is left).
+    first), and `Cancelled` (nothing is left). Who cancels when the record is about to be written is too late.
     """
     check(request)
     project = env.cwd / project
@@ -92,6 +92,7 @@ def recall(
     except Cancelled:
         raise
     except RecallError as failure:
+        _stop_if_cancelled(cancellation)
         _fail(failure, request, run, project, continuity, env=env)
     except Exception as fault:  # whatever it is, the run must end as failed, and say so
         sentence = f"The recall stopped on an internal fault ({type(fault).__name__}); please report it."
@@ -101,7 +102,13 @@ def recall(
     ranked_by: Literal["relevance", "confidence"] = "relevance" if has_words(request) else "confidence"
     problems = (*store.problems_of(request.asked_types), *continuity.problems)
     result = AgentResult(request, run.done("success", env.now()), counts, hits, ranked_by, continuity, problems)
+    _stop_if_cancelled(cancellation)
     return _left(result, project, env)
+
+
+def _stop_if_cancelled(cancellation: Cancellation | None) -> None:
+    if cancellation is not None:
+        cancellation.check()
 
 
 def _check_agent(project: Path) -> None:
@@ -113,7 +120,7 @@ def _check_agent(project: Path) -> None:
         raise RecallError(
             "agent-missing",
             f"{project} has no .agent directory, so there is nothing to recall and nothing was created; run this in "
-            "the project that has one, or name that with --project.",
+            "the project that has one, or name that (with --project, in an editor with `workspace`).",
         )
     if fault is not None:
         raise RecallError("agent-unreadable", fault.sentence("nothing can be recalled and nothing was created"))
@@ -139,7 +146,7 @@ def _outside(code: str, directory: Path, project: Path) -> RecallError:
     return RecallError(
         code,
         f"{link} is a symbolic link that leads out of the project, and a recall stays inside; name the project that it "
-        "leads to with --project.",
+        "leads to (with --project, in an editor with `workspace`).",
     )
 
 

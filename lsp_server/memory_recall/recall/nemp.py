@@ -19,7 +19,7 @@ from memory_recall.stores.nemp import NempPlaces, NempStore, Source, find_stores
 from memory_recall.stores.nemp_entry import NempEntry
 
 if TYPE_CHECKING:
-    from memory_recall.recall.nemp_accounting import Goals, Reader
+    from memory_recall.recall.nemp_accounting import Accounted
     from memory_recall.recall.nemp_recount import RecountResult
     from memory_recall.stores.shelf import Shelf
 
@@ -156,7 +156,7 @@ def recall(
     if cancellation is not None:
         cancellation.check()
     memories, problems = (
-        _accounted(request, hits, places, environment)
+        _accounted(request, hits, places, environment, cancellation)
         if request.record
         else (tuple(_memory(hit, hit.entry, hit.store.place_of(hit.entry), recorded=False) for hit in hits), ())
     )
@@ -190,10 +190,18 @@ def _check(request: NempQuery) -> None:
 
 
 def _accounted(
-    request: NempQuery, hits: Sequence[Hit], places: NempPlaces, environment: Environment
+    request: NempQuery,
+    hits: Sequence[Hit],
+    places: NempPlaces,
+    environment: Environment,
+    cancellation: Cancellation | None,
 ) -> tuple[tuple[NempMemory, ...], tuple[Problem, ...]]:
-    """The memories after their reads. Each store is written once, the project's first."""
-    from memory_recall.recall.nemp_accounting import Goals, Reader
+    """The memories after their reads. Each store is written once, the project's first.
+
+    Nobody waiting any more counts until something was recorded: what was begun then is ended, so that an answer is
+    recorded whole or not at all.
+    """
+    from memory_recall.recall.nemp_accounting import Goals, Reader, account
 
     if not hits or places.log is None:
         return (), ()
@@ -203,19 +211,19 @@ def _accounted(
     problems: list[Problem] = []
     for store in dict.fromkeys(hit.store for hit in hits):
         ours = [(number, hit) for number, hit in enumerate(hits) if hit.store is store]
-        memories.update(_accounted_in(store, ours, reader, goals, problems))
+        recorded = any(memory.recorded for memory in memories.values())
+        check = None if cancellation is None or recorded else cancellation.check
+        accounted = account(store, [hit.entry for _, hit in ours], reader, goals, check)
+        problems += accounted.problems
+        memories.update(_memories_after(store, ours, accounted))
     if goals.problem is not None:
         problems.append(goals.problem)
     return tuple(memories[number] for number in range(len(hits))), tuple(problems)
 
 
-def _accounted_in(
-    store: NempStore, hits: Sequence[tuple[int, Hit]], reader: Reader, goals: Goals, problems: list[Problem]
+def _memories_after(
+    store: NempStore, hits: Sequence[tuple[int, Hit]], accounted: Accounted
 ) -> Mapping[int, NempMemory]:
-    from memory_recall.recall.nemp_accounting import account
-
-    accounted = account(store, [hit.entry for _, hit in hits], reader, goals)
-    problems += accounted.problems
     memories = {}
     for (number, hit), entry, there in zip(hits, accounted.entries, accounted.places, strict=True):
         if entry is None:

@@ -89,8 +89,17 @@ class Accounted(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def account(store: NempStore, read: Sequence[NempEntry], reader: Reader, goals: Goals) -> Accounted:
-    """Record one read of each of these entries of a store, in one rewrite of its file. Never raises."""
+def account(
+    store: NempStore,
+    read: Sequence[NempEntry],
+    reader: Reader,
+    goals: Goals,
+    check: Callable[[], None] | None = None,
+) -> Accounted:
+    """Record one read of each of these entries of a store, in one rewrite of its file.
+
+    `check` may raise as long as nothing was written, which ends it with nothing recorded. Nothing else is raised.
+    """
     present: list[NempEntry | None] = []
     undo: list[Callable[[], bool]] = []
 
@@ -104,7 +113,7 @@ def account(store: NempStore, read: Sequence[NempEntry], reader: Reader, goals: 
                 undo.append(append_line(reader.log, reader.line(entry.key)))
 
     try:
-        edited = rewrite_entries(store, plan, before_replace=log)
+        edited = rewrite_entries(store, plan, before_replace=log, check=check)
     except NotWritten as failure:
         for take_back in reversed(undo):
             take_back()

@@ -34,11 +34,14 @@ def rewrite_entries(
     plan: Callable[[NempStore], Sequence[EntryChange]],
     *,
     before_replace: Callable[[], None] | None = None,
+    check: Callable[[], None] | None = None,
 ) -> Edited:
     """Change entries of the store's file as it is by now.
 
     `plan` is given the store as it stands under the lock (`store` itself, unless someone has written since) and says
-    what to change; it may be asked again. Raises `NotWritten`, also where the file is no readable store any more.
+    what to change; it may be asked again. `before_replace` and `check` are those of `files.writing.rewrite`.
+
+    Raises `NotWritten`, also where the file is no readable store any more.
     """
     edited = Edited(store.text, ())
 
@@ -51,7 +54,7 @@ def rewrite_entries(
         edited = _edit(fresh.text, plan(fresh))
         return bytes_of(fresh, edited.text)
 
-    rewrite(store.path, change, before_replace=before_replace)
+    rewrite(store.path, change, before_replace=before_replace, check=check)
     return edited
 
 
