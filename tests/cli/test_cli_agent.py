@@ -77,10 +77,10 @@ def test_the_doctor_ticks_no_store_that_is_broken(world: World, cli: RunCli) -> 
 )
 @pytest.mark.parametrize("option", [["--project", ""], ["--project="]], ids=["apart", "joined"])
 def test_an_empty_project_is_no_project_and_not_the_working_directory(
-    world: World, cli: RunCli, verb: str, option: list[str]
+    world: World, cli: RunCli, verb: list[str], option: list[str]
 ) -> None:
     write_entry(world, "MEM-1")
-    ran = cli([*verb.split(), *option])
+    ran = cli([*verb, *option])
     assert (ran.code, ran.stdout) == (2, "")
     assert "--project" in ran.stderr
     assert not (world.project / ".agent/runs").exists()
