@@ -117,6 +117,13 @@ def test_a_broken_store_is_still_the_projects(bare: World) -> None:
     assert found(bare)[0] == PROJECT_STORE
 
 
+def test_where_no_file_can_be_there_is_no_store(world: World) -> None:
+    world.write(PROJECT_STORE, "{}")
+    assert found(world, Place(world.project / ("x" * 300)))[0] == PROJECT_STORE
+    assert found(world, Place(world.project / ("x/" * 3_000)))[0] == PROJECT_STORE
+    assert found(world, Place(world.project / "a\0b"))[0] == PROJECT_STORE
+
+
 def test_without_a_home_there_is_no_global_store(world: World) -> None:
     homeless = replace(world, env=world.env._replace(home=None))
     assert found(homeless) == (None, None, None)

@@ -5,6 +5,7 @@ Looks at names and owners only; what is in the files is `nemp.py`'s.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -124,6 +125,6 @@ def stands_at(path: Path) -> bool:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
-    except OSError:
-        return True
+    except OSError as failure:
+        return failure.errno != errno.ENAMETOOLONG  # no file has a name that none can have
     return True
