@@ -17,6 +17,7 @@ from wire import Wire
 
 from memory_recall.environment import Environment
 from memory_recall.faces.commands import COMMANDS
+from memory_recall.files.locking import locked
 from worlds import NOW, World
 
 Start = Callable[..., Wire]
@@ -148,6 +149,7 @@ def test_without_a_setting_the_agent_is_the_environments(
         ("memoryRecall.search", [{"query": "a", "withCoven": "maybe"}], "must be true or false"),
         ("memoryRecall.show", [""], "reference is empty"),
         ("memoryRecall.status", ["a"], "takes one object of options."),
+        ("memoryRecall.status", [{"nosuch": None}], "no option `nosuch`"),
         ("memoryRecall.show", [{"reference": "a", "uri": "/no/uri"}], "must be a URI such as"),
         (
             "memoryRecall.show",
@@ -215,7 +217,6 @@ def test_uri_and_workspace_pick_the_project(start: Start, world: World, tmp_path
         ({}, "one"),
         ({"uri": note}, "two"),
         ({"uri": (tmp_path / "two").as_uri()}, "two"),
-        ({"uri": (tmp_path / "three" / "a.md").as_uri()}, "three"),
         ({"uri": "untitled:x"}, "one"),
         ({"workspace": "two"}, "two"),
         ({"workspace": str(tmp_path / "two")}, "two"),
@@ -225,10 +226,62 @@ def test_uri_and_workspace_pick_the_project(start: Start, world: World, tmp_path
         assert result(wire, "show", {"reference": "the-key", **choice})["records"][0]["text"] == f"value of {name}"
 
 
+def test_a_project_that_is_not_open_is_neither_read_nor_written(start: Start, world: World, tmp_path: Path) -> None:
+    for name in ("one", "two", "other"):
+        world.write(f"{name}/.nemp/memories.json", {"the-key": f"value of {name}"})
+    wire = start()
+    wire.initialize([tmp_path / "one", tmp_path / "two"])
+    for uri in (tmp_path / "other" / "a.md", tmp_path / "other", tmp_path, tmp_path / "one-more" / "a.md"):
+        for verb, options in (("nemp.recall", {"query": "the-key"}), ("status", {})):
+            error = refusal(wire, f"memoryRecall.{verb}", {"uri": uri.as_uri(), **options})
+            assert error["code"] == -32602
+            assert error["message"] == f"`uri` of memoryRecall.{verb} must be in an open folder (one, two)."
+    assert not list(tmp_path.glob("*/.nemp/access.log"))
+
+
+def test_without_a_folder_a_file_stands_where_it_is(start: Start, world: World, tmp_path: Path) -> None:
+    world.write("other/.nemp/memories.json", {"the-key": "value"})
+    wire = start()
+    wire.initialize(None)
+    uri = (tmp_path / "other" / "a.md").as_uri()
+    assert result(wire, "show", {"reference": "the-key", "uri": uri})["records"][0]["text"] == "value"
+
+
 def test_without_a_folder_the_working_directory_is_meant(start: Start, world: World, stores: Stores) -> None:
     wire = start()
     wire.initialize(None)
     assert result(wire, "show", "deploy_v2")["records"][0]["text"] == "Fly.io"
+    assert result(wire, "show", {"reference": "deploy_v2", "uri": "untitled:x"})["records"][0]["text"] == "Fly.io"
+    wire.open("untitled:x", "see deploy_v2")
+    assert "Fly.io" in wire.hover("untitled:x", 0, 5)["contents"]["value"]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file:///" + "x" * 300 + "/a.md",
+        "file:///" + "x/" * 3_000 + "a.md",
+        "file:///a\ud800/b.md",
+        "file:///%ED%A0%80/b",
+    ],
+    ids=["long name", "long path", "half a character", "half a character in bytes"],
+)
+def test_a_path_that_no_file_can_have_is_no_mistake_of_the_server(start: Start, world: World, uri: str) -> None:
+    for folders in (None, [world.project], [uri]):
+        wire = start()
+        wire.initialize(folders, rootPath="/a\ud800")
+        wire.open(uri, "see auth-flow and [[nemp:auth-flow]]")
+        assert wire.hover(uri, 0, 5) is None
+        assert wire.result("textDocument/definition", wire.at(uri, 0, 25)) is None
+        wire.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        assert wire.hover(uri, 0, 5) is None
+        for verb in ("nemp.recall", "memory.recall", "search", "show", "status"):
+            for named in ({"uri": uri}, {"workspace": uri}, {"workspace": "/a\ud800\0"}):
+                options = {"status": {}, "show": {"reference": "a"}}.get(verb, {"query": "a"})
+                answer = wire.execute(f"memoryRecall.{verb}", {**options, **named})
+                assert answer.get("error", {}).get("code") != -32603, answer
+        assert wire.quit() == 0
+        assert "failed" not in wire.errors
 
 
 def test_a_prefix_stands_before_every_id_and_is_needed(start: Start, world: World) -> None:
@@ -265,6 +318,61 @@ def hanging_binary(world: World, tmp_path: Path) -> Path:
     )
     script.chmod(0o755)
     return directory
+
+
+def test_slow_commands_keep_nobody_else_waiting(
+    start: Start, world: World, stores: Stores, hanging_binary: Path, tmp_path: Path
+) -> None:
+    wire = start(PATH=f"{hanging_binary}:{os.environ['PATH']}")
+    wire.initialize([world.project])
+    asked = [
+        wire.begin("workspace/executeCommand", {"command": f"memoryRecall.{verb}", "arguments": [options]})
+        for verb, options in (
+            [("coven.recall", {"query": "gateway"})] * 10 + [("search", {"query": "gateway", "withCoven": True})] * 10
+        )
+    ]
+    started(tmp_path / "pid")
+    uri = (world.project / "a.md").as_uri()
+    (world.project / "a.md").write_text("see auth-flow")
+    assert "JWT" in wire.hover(uri, 0, 5)["contents"]["value"]
+    assert result(wire, "nemp.recall", "auth-flow")["count"] == 1
+    for identity in reversed(asked):  # those that wait in the queue first
+        wire.notify("$/cancelRequest", {"id": identity})
+        assert wire.answer(identity)["error"]["code"] == -32800
+    assert wire.quit() == 0
+
+
+def test_a_command_that_waits_for_another_writer_can_be_cancelled(start: Start, world: World, stores: Stores) -> None:
+    before = stores.nemp.read_bytes()
+    wire = start()
+    wire.initialize([world.project])
+    result(wire, "show", "auth-flow")
+    command = {"command": "memoryRecall.nemp.recall", "arguments": ["auth-flow"]}
+    with locked(stores.nemp.parent):
+        identity = wire.begin("workspace/executeCommand", command)
+        result(wire, "status")
+        wire.notify("$/cancelRequest", {"id": identity})
+        assert wire.answer(identity)["error"]["code"] == -32800
+    assert stores.nemp.read_bytes() == before
+    assert not stores.log.exists()
+    assert wire.quit() == 0
+
+
+def test_what_a_cancelled_command_answers_is_what_it_did(start: Start, world: World, stores: Stores) -> None:
+    wire = start()
+    wire.initialize([world.project])
+    answers = []
+    for _ in range(30):
+        command = {"command": "memoryRecall.nemp.recall", "arguments": ["auth-flow"]}
+        identity = wire.begin("workspace/executeCommand", command)
+        wire.notify("$/cancelRequest", {"id": identity})
+        answers.append(wire.answer(identity))
+        if len(answers) % 2:
+            result(wire, "nemp.recall", {"query": "auth-flow", "record": False})
+    recorded = stores.log.read_text().count(" READ ") if stores.log.exists() else 0
+    assert recorded == sum("result" in answer for answer in answers)
+    assert all("result" in answer or answer["error"]["code"] == -32800 for answer in answers)
+    assert wire.quit() == 0
 
 
 def started(pid_file: Path) -> int:

@@ -19,6 +19,28 @@ def test_nothing_given_means_the_defaults(given: object) -> None:
     assert Settings.parse(given) == (Settings(), ())
 
 
+@pytest.mark.parametrize("name", ["memoryRecall", "memory-recall"])
+def test_settings_may_stand_under_the_name_of_the_server(name: str) -> None:
+    own = {"agentName": "vscode", "advertiseCommands": False}
+    assert Settings.parse({name: own}) == (Settings(agent_name="vscode", advertise_commands=False), ())
+    assert Settings.parse({name: None}) == (Settings(), ())
+    settings, complaints = Settings.parse({name: {"nosuch": 1}, "agentName": "vim"})
+    assert settings == Settings(agent_name="vim")
+    assert "no setting 'nosuch'" in complaints[0]
+    assert "no setting" in Settings.parse({name: 5})[1][0]
+
+
+@pytest.mark.parametrize(("given", "meant"), [(0, False), ("false", False), ("True", True), (1, True), (0.0, False)])
+def test_yes_and_no_are_taken_as_commands_take_them(given: object, meant: bool) -> None:
+    assert Settings.parse({"advertiseCommands": given}) == (Settings(advertise_commands=meant), ())
+
+
+@pytest.mark.parametrize("given", [2, "no", [], "0"])
+def test_what_is_neither_yes_nor_no_is_told(given: object) -> None:
+    assert len(Settings.parse({"advertiseCommands": given})[1]) == 1
+    assert Settings.parse({"agentName": 1})[1] == ("The setting 'agentName' must be a text; its default is in force.",)
+
+
 def test_good_settings_are_taken_beside_bad_ones() -> None:
     settings, complaints = Settings.parse({"agentName": "vscode", "advertiseCommands": "no", "nosuch\n": 1})
     assert settings == Settings(agent_name="vscode")

@@ -22,12 +22,13 @@ option marked ¹. An option that is null counts as not given; 1, 0, "true" and "
 
 Every result is one object with `"v": 1`. A request that cannot be understood is answered with `InvalidParams` (-32602)
 and a sentence that names the option; a recall that fails, with `RequestFailed` (-32803), a sentence, and `data` of
-`code` and `recoverable`; one that was cancelled, with `RequestCancelled` (-32800), and its work stops.
+`code` and `recoverable`. One that is cancelled stops, leaves nothing behind and is answered with `RequestCancelled`
+(-32800); where it had left something already, such as a recorded read, it is answered as if it had not been cancelled.
 
-The project is that of `uri` or `workspace` where one is given, else the first workspace folder, else, with no folder
-open, the server's working directory.
+The project is that of `workspace` or `uri` where one is given, else the first workspace folder, else, with no folder
+open, the server's working directory. While folders are open, a file outside them all is refused.
 
-Initialization options:
+Initialization options, as they are here or in an object named `memoryRecall` or `memory-recall`:
 
 | option | default | |
 |---|---|---|

@@ -12,11 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-
-def _flag(value: Any) -> Any:
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    return bool(value) if type(value) in (int, float) and value in (0, 1) else value
+from memory_recall.faces.flags import flag
 
 
 def _whole(value: Any) -> Any:
@@ -29,7 +25,7 @@ def _names(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-Flag = Annotated[bool, BeforeValidator(_flag)]
+Flag = Annotated[bool, BeforeValidator(flag)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 MemoryType = Literal["episodic", "semantic", "procedural"]

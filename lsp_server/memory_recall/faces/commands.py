@@ -43,6 +43,7 @@ class Command:
 
     `verb` is its id without the namespace. `positional` is the option that a bare text means, if one is. `options` is
     the name of its model in `command_options`. `run` takes the parsed options and returns a JSON object.
+    `starts_process` says of parsed options whether it will start a process and wait for it, for many seconds perhaps.
     """
 
     verb: str
@@ -52,6 +53,7 @@ class Command:
     positional: str | None
     run: Callable[[Any, Surroundings], dict[str, Any]]
     returns: str
+    starts_process: Callable[[Any], bool] = lambda _: False
 
     @property
     def id(self) -> str:
@@ -70,7 +72,10 @@ class Command:
         """The options in the arguments of a request. Raises `UsageError` with a sentence for anything else."""
         from pydantic import ValidationError
 
-        given = {name: value for name, value in self._given(arguments).items() if value is not None}
+        known = options_of(self)
+        given = {
+            name: value for name, value in self._given(arguments).items() if value is not None or name not in known
+        }
         try:
             return self.model.model_validate(given)
         except ValidationError as failure:
@@ -185,6 +190,7 @@ COMMANDS: tuple[Command, ...] = (
         "`hits` (`ulid`, `title`, `type`, `memory_type`, `snippet`, `score`, `attested_by`, `attestation_type`, "
         "`promoted_at`, `superseded_by`, `confidence`, `source_context`), `count`, `queried_at`, `manifest_hash`, "
         "`dropped`, `dropped_reasons`.",
+        starts_process=lambda _: True,
     ),
     Command(
         "search",
@@ -195,6 +201,7 @@ COMMANDS: tuple[Command, ...] = (
         "query",
         _search,
         "`query`, `count`, `hits` (`system`, `id`, `title`, `text`, `score`, `provenance`, `also`), `problems`.",
+        starts_process=lambda options: bool(options.with_coven),
     ),
     Command(
         "show",

@@ -11,6 +11,7 @@ from memory_recall.faces.commands import COMMANDS, Command, Surroundings, find
 from memory_recall.faces.lsp.session import Session
 from memory_recall.faces.lsp.settings import Settings
 from memory_recall.faces.lsp.uris import EXAMPLE, path_of, scheme_of
+from memory_recall.faces.lsp.work import Lane
 from memory_recall.text.untrusted import for_log
 
 _SHOWN = 80
@@ -39,8 +40,10 @@ async def execute(session: Session, params: object) -> dict[str, Any]:
     if arguments is not None and not isinstance(arguments, list):
         raise UsageError(f"The arguments of {command.id} must be a list.")
 
+    # In a thread, for the first parsing loads pydantic.
+    options = await session.workers.run(lambda _: command.parse(arguments), Lane.COMMAND)
+
     def work(cancellation: Cancellation) -> dict[str, Any]:
-        options = command.parse(arguments)
         surroundings = Surroundings(
             place=_place(session, command, options.uri, options.workspace),
             environment=session.environment,
@@ -50,7 +53,8 @@ async def execute(session: Session, params: object) -> dict[str, Any]:
         )
         return command.execute(options, surroundings)
 
-    return await session.workers.run(work)
+    lane = Lane.PROCESS if command.starts_process(options) else Lane.COMMAND
+    return await session.workers.see_through(work, lane)
 
 
 def _named(session: Session, name: object) -> Command:
@@ -65,18 +69,22 @@ def _named(session: Session, name: object) -> Command:
 
 
 def _place(session: Session, command: Command, uri: str | None, workspace: str | None) -> Place:
-    """The project a command is about: the named one, else the first folder, else the server's working directory."""
+    """The project a command is about: the named one, else the first folder, else the server's working directory.
+
+    While folders are open, they are all that a client can mean by a file.
+    """
+    known = ", ".join(for_log(folder.name) for folder in session.folders.all) or "none is open"
     if workspace is not None:
         folder = session.folders.named(workspace)
         if folder is not None:
             return Place(folder.path, folder.path)
-        known = ", ".join(one.name for one in session.folders.all) or "none is open"
         raise UsageError(f"`workspace` of {command.id} must be the URI, path or name of an open folder ({known}).")
     if uri is not None:
-        if scheme_of(uri) is None or (scheme_of(uri) == "file" and path_of(uri) is None):
+        path = path_of(uri)
+        if scheme_of(uri) is None or (scheme_of(uri) == "file" and path is None):
             raise UsageError(f"`uri` of {command.id} must be a URI such as {EXAMPLE}.")
-        place = session.folders.place_of(uri)
-        if place is not None:
-            return place
+        if path is not None and session.folders.all and session.folders.holding(path) is None:
+            raise UsageError(f"`uri` of {command.id} must be in an open folder ({known}).")
+        return session.place_of(uri)
     first = session.folders.first
     return Place(first.path, first.path) if first is not None else Place(session.environment.cwd)

@@ -95,7 +95,7 @@ class Folders:
         if path is None:
             return None if self.first is None else Place(self.first.path, self.first.path)
         plain = _plain(path)
-        base = plain if plain.is_dir() else plain.parent
+        base = plain if os.path.isdir(plain) else plain.parent  # noqa: PTH112 - never raises, however long the name
         folder = self.holding(path)
         return Place(base) if folder is None else Place(_inside(folder, base) or folder.path, folder.path)
 
@@ -114,7 +114,10 @@ def _plain(path: Path) -> Path:
 
 
 def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):  # no path of this system, such as one with a null character
+        return path
 
 
 def _inside(folder: Folder, plain: Path) -> Path | None:

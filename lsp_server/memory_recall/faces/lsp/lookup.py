@@ -18,13 +18,16 @@ from memory_recall.stores.shelf import Shelf
 
 if TYPE_CHECKING:
     from memory_recall.catalogue import Resolution
-    from memory_recall.references import Reference
+    from memory_recall.references import Known, Reference
     from memory_recall.stores.agent import AgentStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempStore
 
 _QUICK = 0.003
 """Seconds that an answer may keep the event loop."""
+
+_LONG_LINE = 20_000
+"""Characters of a line above which it is scanned in a thread."""
 
 _PATIENCE = 3
 """Slow answers in a row after which a place is left to threads. One may have been the fault of a busy machine."""
@@ -54,26 +57,36 @@ class Lookup:
 
     def glance(self, place: Place, spot: Spot) -> Citation | None:
         """The citation at a spot, for the event loop. Raises `NeedsReading` where a thread should look."""
-        if self._slow.get(place, _PATIENCE) >= _PATIENCE:
+        if self._slow.get(place, _PATIENCE) >= _PATIENCE or len(spot.content) > _LONG_LINE:
             raise NeedsReading
-        return self._timed(place, spot, _Standing(self._shelf))
+        return self._timed(place, spot, _Standing(self._shelf), at_once=True)
 
     def look(self, place: Place, spot: Spot, cancellation: Cancellation) -> Citation | None:
         """The citation at a spot; reads stores, so not for the event loop."""
         cancellation.check()
         return self._timed(place, spot, self._shelf)
 
-    def _timed(self, place: Place, spot: Spot, shelf: Shelf) -> Citation | None:
+    def _timed(self, place: Place, spot: Spot, shelf: Shelf, *, at_once: bool = False) -> Citation | None:
         from memory_recall.catalogue import Catalogue
         from memory_recall.references import reference_at
 
         started = time.perf_counter()
         catalogue = Catalogue(place, self._environment, shelf)
         reference = reference_at(spot.content, spot.column, catalogue)
+        if at_once and reference is not None and not _leads_somewhere(reference, catalogue):
+            raise NeedsReading  # what was meant is sought among all names there are
         citation = None if reference is None else Citation(place, spot, reference, catalogue.resolve(reference))
         quick = time.perf_counter() - started < _QUICK
         self._slow[place] = 0 if quick else self._slow.get(place, 0) + 1
         return citation
+
+
+def _leads_somewhere(reference: Reference, known: Known) -> bool:
+    if reference.system == "nemp":
+        return known.has_key(reference.target)
+    if reference.system == "memory":
+        return known.has_memory(reference.target)
+    return reference.system is None or known.has_claim(reference.target)
 
 
 class _Standing(Shelf):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memory_recall.environment import Environment
+from memory_recall.environment import Environment, Place
 from memory_recall.faces.lsp.client import Client
 from memory_recall.faces.lsp.documents import Documents
 from memory_recall.faces.lsp.folders import Folder, Folders
@@ -51,6 +51,13 @@ class Session:
             shelf=shelf,
             lookup=Lookup(environment, shelf),
         )
+
+    def place_of(self, uri: str) -> Place:
+        """Where a note or a directory stands; what is no file, with no folder open, where the server was started.
+
+        Remembered, as far as it is a matter of folders: a mouse over a note asks again and again.
+        """
+        return self.folders.place_of_note(uri) or Place(self.environment.cwd)
 
 
 def _folders_of(params: dict[str, Any]) -> list[Folder]:

@@ -10,9 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from memory_recall.faces.flags import flag
 from memory_recall.text.untrusted import for_log
 
 _SHOWN = 60
+
+_SECTIONS = ("memoryRecall", "memory-recall")
+"""Names under which clients send the settings of one server among those of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Settings:
             return cls(), ("The settings must be one object; the defaults are in force.",)
         values: dict[str, Any] = {}
         complaints: list[str] = []
-        for name, value in given.items():
+        for name, value in _flat(given).items():
             setting = SETTINGS.get(name)
             if setting is None:
                 complaints.append(
@@ -45,10 +49,10 @@ class Settings:
                 )
             elif value is None:
                 continue
-            elif not isinstance(value, setting.kind):
+            elif not isinstance(meant := flag(value) if setting.kind is bool else value, setting.kind):
                 complaints.append(f"The setting {name!r} must be {setting.expected}; its default is in force.")
             else:
-                values[setting.field] = value
+                values[setting.field] = meant
         return cls(**values), tuple(complaints)
 
 
@@ -87,6 +91,15 @@ SETTINGS = {
         "The agent that the access log names for a recorded read.",
     ),
 }
+
+
+def _flat(given: dict[Any, Any]) -> dict[Any, Any]:
+    """The settings themselves, where they stand in an object of the server's name."""
+    flat: dict[Any, Any] = {}
+    for name, value in given.items():
+        is_section = name in _SECTIONS and (value is None or isinstance(value, dict))
+        flat.update((value or {}) if is_section else {name: value})
+    return flat
 
 
 def _shown(name: object) -> str:

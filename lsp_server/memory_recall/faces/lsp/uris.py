@@ -67,10 +67,13 @@ def uri_of(path: Path) -> str:
 
 def quoted(path: str) -> str:
     """A path with slashes as the path of a URI."""
-    encoded = path.encode("utf-8", "surrogatepass") if _WINDOWS else os.fsencode(path)
+    try:
+        encoded = path.encode("utf-8", "surrogatepass") if _WINDOWS else os.fsencode(path)
+    except UnicodeEncodeError:  # half of a character that no file of this system can have in its name
+        encoded = path.encode("utf-8", "replace")
     return quote_from_bytes(encoded, safe="/")
 
 
 def _decoded(path: str, *, windows: bool) -> str:
-    data = unquote_to_bytes(path)
+    data = unquote_to_bytes(path.encode("utf-8", "surrogatepass"))
     return data.decode("utf-8", "replace") if windows else data.decode("utf-8", "surrogateescape")

@@ -7,13 +7,26 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
+from enum import Enum
 from typing import Any, TypeVar
 
 from memory_recall.cancellation import Cancellation
 
 _Answer = TypeVar("_Answer")
 
-_WORKERS = 8
+
+class Lane(Enum):
+    """A queue of its own for each kind of work, so that none waits behind a slower kind.
+
+    `LOOK` for what the mouse asks, `COMMAND` for commands, `PROCESS` for those that start a process and wait for it.
+    """
+
+    LOOK = "look"
+    COMMAND = "command"
+    PROCESS = "process"
+
+
+_WIDTHS = {Lane.LOOK: 4, Lane.COMMAND: 8, Lane.PROCESS: 8}
 """Pieces of work at once. The client is read by a thread of its own, so a queue here never stops the reading."""
 
 
@@ -21,29 +34,40 @@ class Workers:
     """A few threads for pieces of work that can be cancelled."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="memory-recall")
+        self._pools = {
+            lane: ThreadPoolExecutor(max_workers=width, thread_name_prefix=f"memory-recall-{lane.value}")
+            for lane, width in _WIDTHS.items()
+        }
         self._running: dict[Future[Any], Cancellation] = {}
 
-    async def run(self, work: Callable[[Cancellation], _Answer]) -> _Answer:
-        """Do the work in a thread. A cancelled await cancels the work too, which stops at its next check."""
-        cancellation = Cancellation()
-
-        def piece() -> _Answer:
-            cancellation.check()
-            return work(cancellation)
-
-        future = self._pool.submit(piece)
-        self._running[future] = cancellation
-        future.add_done_callback(lambda done: self._running.pop(done, None))
+    async def run(self, work: Callable[[Cancellation], _Answer], lane: Lane = Lane.LOOK) -> _Answer:
+        """Do work that leaves nothing behind. A cancelled await ends at once; the work stops at its next check."""
+        future, cancellation = self._submit(work, lane)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             cancellation.cancel()
             raise
 
+    async def see_through(self, work: Callable[[Cancellation], _Answer], lane: Lane) -> _Answer:
+        """Do work that may leave something behind, and tell what became of it.
+
+        A cancelled await asks the work to stop, and waits until it has: with `Cancelled` where it stopped in time, with
+        its answer or failure where it was too late for that. Only a second cancel ends the waiting.
+        """
+        future, cancellation = self._submit(work, lane)
+        answer = asyncio.wrap_future(future)
+        try:
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            if future.cancel():  # it was not begun
+                raise
+            return await answer
+
     def start(self, work: Callable[[], object]) -> None:
         """Do something nobody waits for, such as getting ready. Its failure is its own affair."""
-        self._pool.submit(work)
+        self._pools[Lane.COMMAND].submit(work)
 
     def stop(self, grace: float) -> bool:
         """Cancel everything; wait at most `grace` seconds for what is running. False where something still runs."""
@@ -51,5 +75,18 @@ class Workers:
         running = dict(self._running)
         for cancellation in running.values():
             cancellation.cancel()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in self._pools.values():
+            pool.shutdown(wait=False, cancel_futures=True)
         return not wait_for(running, timeout=max(0.0, until - time.monotonic())).not_done
+
+    def _submit(self, work: Callable[[Cancellation], _Answer], lane: Lane) -> tuple[Future[_Answer], Cancellation]:
+        cancellation = Cancellation()
+
+        def piece() -> _Answer:
+            cancellation.check()
+            return work(cancellation)
+
+        future = self._pools[lane].submit(piece)
+        self._running[future] = cancellation
+        future.add_done_callback(lambda done: self._running.pop(done, None))
+        return future, cancellation
