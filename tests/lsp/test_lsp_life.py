@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -114,6 +116,105 @@ def test_editors_add_flags_of_their_own(world: World, variables: dict[str, str],
         assert wire.errors == ""
     finally:
         wire.close()
+
+
+def test_the_end_of_the_editor_ends_the_server(start: Start, world: World) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as editor:
+        wire = start()
+        wire.initialize([world.project], processId=editor.pid)
+        assert wire.execute("memoryRecall.status")["result"]["v"] == 1
+        editor.communicate(b"\n")
+    assert wire.wait() == 1
+    assert wire.errors == ""
+
+
+@pytest.mark.parametrize("process", [None, 0, -1, True, "7", 1.5, 2**70, 2**31 - 1])
+def test_an_editor_that_is_not_of_this_machine_is_not_waited_for(start: Start, world: World, process: object) -> None:
+    wire = start()
+    wire.initialize([world.project], processId=process)
+    assert wire.execute("memoryRecall.status")["result"]["v"] == 1
+    assert wire.quit() == 0
+
+
+def test_an_output_that_nobody_reads_ends_the_server(world: World, variables: dict[str, str]) -> None:
+    command = [sys.executable, "-P", "-m", "memory_recall.faces.lsp.main"]
+    with subprocess.Popen(
+        command, env=variables, cwd=world.project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as server:
+        assert server.stdout is not None
+        server.stdout.close()
+        assert server.wait(20) == 0, "its input is still open"
+        assert server.stderr is not None
+        assert server.stderr.read() == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_server_like_an_exit(start: Start, world: World, number: signal.Signals) -> None:
+    wire = start()
+    wire.initialize([world.project])
+    wire.process.send_signal(number)
+    assert wire.wait() == 128 + number
+    assert wire.errors == ""
+
+
+def test_a_hang_up_that_is_to_be_ignored_is_ignored(world: World, variables: dict[str, str]) -> None:
+    command = f"trap '' HUP; exec {sys.executable} -P -m memory_recall.faces.lsp.main"
+    wire = Wire(variables, world.project, ("-c", f"import os; os.execv('/bin/sh', ['sh', '-c', {command!r}])"))
+    try:
+        wire.initialize([world.project])
+        wire.process.send_signal(signal.SIGHUP)
+        assert wire.quit() == 0
+    finally:
+        wire.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--log-level", "zork"], "--log-level must be one of error, warning, info, debug."),
+        (["--log-level"], "--log-level must be one of error, warning, info, debug."),
+        (["--log-level="], "--log-level must be one of error, warning, info, debug."),
+        (["--socket=8080"], "'--socket=8080' means nothing here"),
+        (["--nosuch"], "'--nosuch' means nothing here"),
+        (["word\n"], "means nothing here"),
+    ],
+)
+def test_unknown_arguments_are_a_sentence(
+    variables: dict[str, str], tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    command = [sys.executable, "-P", "-m", "memory_recall.faces.lsp.main", *arguments]
+    done = subprocess.run(
+        command, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_log_of_debugging_has_times_and_no_text(world: World, variables: dict[str, str]) -> None:
+    world.write("project/.nemp/memories.json", {"the-key": "a value"})
+    uri = (world.project / "a.md").as_uri()
+    wire = Wire(variables, world.project, ("-m", "memory_recall.faces.lsp.main", "--log-level", "DEBUG"))
+    try:
+        wire.initialize([world.project])
+        wire.open(uri, "a note on the-key")
+        assert wire.hover(uri, 0, 11) is not None
+        assert "result" in wire.execute("memoryRecall.nemp.recall", "the-key")
+        assert "error" in wire.request("no/such")
+        assert wire.quit() == 0
+    finally:
+        wire.close()
+    for line in (
+        r"initialize 1: \d+\.\d ms",
+        r"textDocument/didOpen: \d+\.\d ms",
+        r"textDocument/hover 2: \d+\.\d ms",
+        r"workspace/executeCommand 3: \d+\.\d ms",
+        r"no/such 4: \d+\.\d ms",
+        r"serving 1 folders, columns in utf-16",
+    ):
+        assert re.search(line, wire.errors), line
+    for text in ("the-key", "a value", "a note"):
+        assert text not in wire.errors
 
 
 def test_the_version_is_printed(variables: dict[str, str], tmp_path: Path) -> None:

@@ -56,4 +56,4 @@ def test_what_is_no_json_is_malformed() -> None:
 def test_a_lone_surrogate_and_infinity_still_become_one_valid_message() -> None:
     out = io.BytesIO()
     transport.write(out, {"text": "\ud83d", "number": float("inf")})
-    assert parse(read(out.getvalue())[0]) == {"text": "\ud83d", "number": None}  # type: ignore[arg-type]
+    assert parse(read(out.getvalue())[0]) == {"text": "\ufffd", "number": None}  # type: ignore[arg-type]

@@ -73,6 +73,8 @@ def test_json_that_is_no_message_is_an_invalid_request(wire: Wire, message: obje
 
 
 def test_a_message_without_version_is_answered_under_its_id(wire: Wire) -> None:
+    wire.send({"jsonrpc": "2.0", "id": 77, "method": 5})
+    assert wire.answer(77)["error"]["code"] == -32600
     wire.send({"id": "mine", "method": "shutdown"})
     assert wire.answer("mine")["error"]["code"] == -32600
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Coroutine
+from typing import Any
 
 from lsprotocol import types
 
@@ -13,7 +14,7 @@ from memory_recall.faces.lsp.session import Session
 from memory_recall.faces.present.hover import hover_text
 
 
-def hover(session: Session, params: types.HoverParams) -> types.Hover | Awaitable[types.Hover | None] | None:
+def hover(session: Session, params: types.HoverParams) -> types.Hover | Coroutine[Any, Any, types.Hover | None] | None:
     """The hover at a position; null where there is nothing, and where looking failed: only the mouse has asked."""
     try:
         return _shown(session, citation_at_once(session, params))

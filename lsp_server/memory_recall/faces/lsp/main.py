@@ -10,6 +10,10 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from memory_recall import __version__
+from memory_recall.errors import UsageError
+from memory_recall.text.untrusted import for_log
+
+_PROGRAM = "memory-recall-lsp"
 
 _GRACE = 2.0
 """Seconds that work under way gets at the end, to stop its subprocess or to finish a write."""
@@ -19,11 +23,11 @@ usage: memory-recall-lsp [--log-level LEVEL] [--version] [--help]
 
 The language server of memory-recall, on standard input and output. An editor starts it.
 
-  --log-level LEVEL  error, warning (default), info or debug; the log goes to standard error and never holds the text of
-                     a note, a memory or a query
+  --log-level LEVEL  error, warning (default), info or debug (every message with the time it took); the log goes to
+                     standard error and never holds the text of a note, a memory or a query
   --version          print the version and end
 
-Flags that editors add of themselves, such as --stdio, are accepted and mean nothing.
+--stdio and --clientProcessId, which editors add of themselves, are accepted and mean nothing.
 """
 
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
@@ -38,7 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "--version" in given:
         sys.stdout.write(f"memory-recall {__version__}\n")
         return 0
-    _start_log(given)
+    try:
+        _start_log(_level_in(given))
+    except UsageError as error:
+        sys.stderr.write(f"{_PROGRAM}: {error.message}\n")
+        return 2
     source, sink = _take_standard_streams()
     return serve(source, sink)
 
@@ -87,19 +95,30 @@ def _take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
     return source, sink
 
 
-def _start_log(arguments: Sequence[str]) -> None:
-    """Warnings to standard error. pygls stays at warnings whatever is asked: below, it logs whole messages."""
-    name = "warning"
-    for position, argument in enumerate(arguments):
-        if argument == "--log-level" and position + 1 < len(arguments):
-            name = arguments[position + 1]
-        elif argument.startswith("--log-level="):
-            name = argument.partition("=")[2]
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=_LEVELS.get(name.lower(), logging.WARNING),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+def _level_in(arguments: Sequence[str]) -> int:
+    """The log level asked for. Raises `UsageError` for what this program does not know."""
+    level = logging.WARNING
+    waiting = iter(arguments)
+    for argument in waiting:
+        name, equals, value = argument.partition("=")
+        if name == "--log-level":
+            given = value if equals else next(waiting, "")
+            if given.lower() not in _LEVELS:
+                raise UsageError(f"--log-level must be one of {', '.join(_LEVELS)}.")
+            level = _LEVELS[given.lower()]
+        elif name == "--clientProcessId":
+            if not equals:
+                next(waiting, None)
+        elif argument != "--stdio":
+            raise UsageError(
+                f"{for_log(argument)!r} means nothing here; the server speaks on standard input and output. See --help."
+            )
+    return level
+
+
+def _start_log(level: int) -> None:
+    """Start the log on standard error. pygls stays at warnings whatever is asked: below, it logs whole messages."""
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("pygls").setLevel(logging.WARNING)
     logging.getLogger("asyncio").setLevel(logging.ERROR)
 

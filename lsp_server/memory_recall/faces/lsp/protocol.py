@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import time
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from enum import Enum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard, cast
@@ -35,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 MessageId = int | str
 Handler = Callable[[Any], Any]
-"""Takes the parameters; returns the answer, or something to wait for that gives it."""
+"""Takes the parameters; returns the answer, or a coroutine that gives it."""
 
 _SHOWN = 80
 
@@ -58,15 +59,16 @@ class RecallProtocol(LanguageServerProtocol):
         self.raw_methods: frozenset[str] = frozenset()
         """Methods whose handlers take the parameters as JSON and read them leniently themselves."""
         self._output: BinaryIO | None = None
-        self._answering: dict[MessageId, asyncio.Future[Any]] = {}
+        self._abandoned: Callable[[], object] = lambda: None
+        self._answering: dict[MessageId, asyncio.Task[Any]] = {}
         self._withdrawn: set[MessageId] = set()
 
     def _register_builtin_features(self) -> None:
         """None: pygls's own handlers keep documents by `str.splitlines` and re-read them from disk."""
 
-    def connect(self, output: BinaryIO) -> None:
-        """Where messages to the client go."""
-        self._output = output
+    def connect(self, output: BinaryIO, abandoned: Callable[[], object]) -> None:
+        """Where messages to the client go, and what to call when nobody reads them any more."""
+        self._output, self._abandoned = output, abandoned
 
     # Receiving
 
@@ -85,22 +87,24 @@ class RecallProtocol(LanguageServerProtocol):
         if isinstance(message, transport.Malformed):
             self._refuse(None, types.ErrorCodes.ParseError, message.message)
         elif not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
-            identity = message.get("id") if isinstance(message, dict) else None
             self._refuse(
-                identity if _is_id(identity) else None,
+                _id_of(message),
                 types.ErrorCodes.InvalidRequest,
                 'A message is one object with "jsonrpc": "2.0"; batches are not part of the protocol.',
             )
         elif "method" not in message:
             self._receive_response(message)
         elif not isinstance(message["method"], str) or ("id" in message and not _is_id(message["id"])):
-            self._refuse(None, types.ErrorCodes.InvalidRequest, "A method is a text, an id a text or a whole number.")
+            self._refuse(
+                _id_of(message), types.ErrorCodes.InvalidRequest, "A method is a text, an id a text or a whole number."
+            )
         elif "id" in message:
             self._receive_request(message["id"], message["method"], message.get("params"))
         else:
             self._receive_notification(message["method"], message)
 
     def _receive_request(self, identity: MessageId, method: str, params: object) -> None:
+        began = time.perf_counter()
         refusal = self._not_now(method)
         handler = self.handlers.get(method)
         if identity in self._withdrawn:
@@ -115,16 +119,18 @@ class RecallProtocol(LanguageServerProtocol):
                 answer = handler(self._structured(method, params))
             except Exception as failure:
                 self._fail(identity, method, failure)
-                return
-            if inspect.isawaitable(answer):
-                self._await(identity, method, answer)
             else:
+                if inspect.iscoroutine(answer):
+                    self._await(identity, method, answer, began)
+                    return
                 self._answer(identity, method, answer)
+        _log_time(method, began, identity)
 
     def _receive_notification(self, method: str, message: dict[str, Any]) -> None:
         if method == types.CANCEL_REQUEST:
             self._cancel(_cancelled_id(message))
             return
+        began = time.perf_counter()
         handler = self.handlers.get(method)
         if handler is None or (self._not_now(method) is not None and method != types.EXIT):
             return
@@ -133,8 +139,9 @@ class RecallProtocol(LanguageServerProtocol):
         except Exception as failure:
             log_failure(method, failure)
             return
-        if inspect.isawaitable(answer):
-            task = asyncio.ensure_future(answer)
+        _log_time(method, began)
+        if inspect.iscoroutine(answer):
+            task = asyncio.create_task(answer)
             task.add_done_callback(lambda done: None if done.cancelled() else log_failure(method, done.exception()))
 
     def _receive_response(self, message: dict[str, Any]) -> None:
@@ -179,8 +186,8 @@ class RecallProtocol(LanguageServerProtocol):
 
     # Answering
 
-    def _await(self, identity: MessageId, method: str, answer: Awaitable[Any]) -> None:
-        task = asyncio.ensure_future(answer)
+    def _await(self, identity: MessageId, method: str, answer: Coroutine[Any, Any, Any], began: float) -> None:
+        task = asyncio.create_task(answer)
         self._answering[identity] = task
 
         def finish(done: asyncio.Future[Any]) -> None:
@@ -192,13 +199,14 @@ class RecallProtocol(LanguageServerProtocol):
                 self._fail(identity, method, failure)
             else:
                 self._answer(identity, method, done.result())
+            _log_time(method, began, identity)
 
         task.add_done_callback(finish)
 
     def cancel_all(self) -> None:
-        """Withdraw every request that is being answered; each is answered with `RequestCancelled`."""
+        """Withdraw every request that is being answered; each is answered all the same."""
         for task in list(self._answering.values()):
-            task.cancel()
+            _withdraw(task)
 
     def _cancel(self, identity: MessageId | None) -> None:
         if identity is None:
@@ -206,7 +214,7 @@ class RecallProtocol(LanguageServerProtocol):
         self._withdrawn.discard(identity)
         task = self._answering.get(identity)
         if task is not None:
-            task.cancel()
+            _withdraw(task)
 
     def _answer(self, identity: MessageId, method: str, result: Any) -> None:
         try:
@@ -253,8 +261,9 @@ class RecallProtocol(LanguageServerProtocol):
             return
         try:
             transport.write(self._output, message)
-        except transport.ClientGone:  # the end of input will follow
+        except transport.ClientGone:
             self._output = None
+            self._abandoned()
 
 
 def log_failure(method: str, failure: BaseException | None) -> None:
@@ -262,6 +271,19 @@ def log_failure(method: str, failure: BaseException | None) -> None:
     if failure is None or isinstance(failure, Cancelled):
         return
     logger.error("%s failed: %s%s", method, type(failure).__name__, _where(failure.__traceback__))
+
+
+def _log_time(method: str, began: float, identity: MessageId | None = None) -> None:
+    """What happened and how long it took: for a log of debugging, which holds no text of a note, memory or query."""
+    if logger.isEnabledFor(logging.DEBUG):
+        name = for_log(method)[:_SHOWN] + ("" if identity is None else f" {for_log(str(identity))[:_SHOWN]}")
+        logger.debug("%s: %.1f ms", name, 1_000 * (time.perf_counter() - began))
+
+
+def _withdraw(task: asyncio.Task[Any]) -> None:
+    """Ask once: what may not be broken off sees itself through then, and a second time would break it off."""
+    if not task.cancelling():
+        task.cancel()
 
 
 def _where(trace: TracebackType | None) -> str:
@@ -276,8 +298,11 @@ def _mistake(failure: Exception) -> str:
 
 
 def _cancelled_id(message: dict[str, Any]) -> MessageId | None:
-    params = message.get("params")
-    identity = params.get("id") if isinstance(params, dict) else None
+    return _id_of(message.get("params"))
+
+
+def _id_of(message: object) -> MessageId | None:
+    identity = message.get("id") if isinstance(message, dict) else None
     return identity if _is_id(identity) else None
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, BinaryIO
 
 from lsprotocol import types
@@ -17,6 +15,7 @@ from memory_recall.environment import Environment
 from memory_recall.faces.lsp import transport
 from memory_recall.faces.lsp.client import server_capabilities
 from memory_recall.faces.lsp.definition import definition
+from memory_recall.faces.lsp.ending import end_on_signals, end_when_unread, gone, is_watchable
 from memory_recall.faces.lsp.execute import advertised, execute
 from memory_recall.faces.lsp.folders import Folder
 from memory_recall.faces.lsp.hover import hover
@@ -38,6 +37,7 @@ class MemoryServer(LanguageServer):
         self._session: Session | None = None
         self._ended = asyncio.Event()
         self._exit_code = 0
+        self._editor: asyncio.Task[None] | None = None
         self.workers = Workers()
         self.protocol.raw_methods = frozenset({types.INITIALIZE, types.WORKSPACE_EXECUTE_COMMAND})
         self.protocol.handlers = {
@@ -55,18 +55,17 @@ class MemoryServer(LanguageServer):
         }
 
     async def serve(self, source: BinaryIO, sink: BinaryIO) -> int:
-        """Serve until `exit` or the end of input; returns the exit code that the protocol asks for."""
+        """Serve until `exit`, or until the client has gone; returns the exit code that the protocol asks for."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: log_failure("event loop", context.get("exception")))
-        self.protocol.connect(sink)
+        self.protocol.connect(sink, self._ended.set)
 
         def deliver(message: object) -> None:
             self.protocol.foresee(message)
             loop.call_soon_threadsafe(self.protocol.receive, message)
 
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with suppress(NotImplementedError):  # Windows ends a process without asking it
-                loop.add_signal_handler(number, self._end, 128 + number)
+        end_on_signals(lambda number: self._end(128 + number))
+        end_when_unread(sink, self._ended.set)
         transport.listen(source, deliver, lambda: _call_if_open(loop, self._ended.set))
         await self._ended.wait()
         self.protocol.cancel_all()
@@ -86,9 +85,15 @@ class MemoryServer(LanguageServer):
         return handle
 
     def _initialize(self, params: object) -> types.InitializeResult:
-        session = Session.of(params if isinstance(params, dict) else {}, self._environment, self.workers)
+        given = params if isinstance(params, dict) else {}
+        session = Session.of(given, self._environment, self.workers)
         self._session = session
         self.protocol.life = Life.RUNNING
+        editor = given.get("processId")
+        if is_watchable(editor):
+            self._editor = asyncio.ensure_future(gone(editor))
+            self._editor.add_done_callback(lambda done: None if done.cancelled() else self._exit(None))
+        logger.info("serving %d folders, columns in %s", len(session.folders.all), session.client.encoding)
         return types.InitializeResult(
             capabilities=server_capabilities(session.client, advertised(session.settings)),
             server_info=types.ServerInfo(self.name, self.version),
