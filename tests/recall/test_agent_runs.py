@@ -12,7 +12,7 @@ import pytest
 
 from memory_recall.errors import UsageError
 from memory_recall.recall import agent_runs
-from memory_recall.recall.agent_runs import NotRecorded, Run
+from memory_recall.recall.agent_runs import NotAmended, NotRecorded, Run
 from worlds import NOW, World
 
 
@@ -122,6 +122,21 @@ def test_an_amended_record_replaces_its_own(world: World, agent: Path) -> None:
     agent_runs.amend(path, {"n": 2})
     assert json.loads(path.read_text(encoding="utf-8")) == {"n": 2}
     assert names(path.parent) == ["result.json"]
+
+
+def test_a_record_that_could_not_be_amended_is_not_said_to_be_missing(
+    world: World, agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = agent_runs.record(world.project, "R-1", "result.json", {"n": 1})
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(NotAmended) as failure:
+        agent_runs.amend(path, {"n": 2})
+    assert "could not be amended: the disk is full" in failure.value.problem.message
+    assert "not written" not in failure.value.problem.message
+    assert json.loads(path.read_text(encoding="utf-8")) == {"n": 1}
 
 
 def refused(world: World, run_id: str = "R-1") -> str:

@@ -98,7 +98,8 @@ class NotAmended(Exception):
     """A record that stands as it was first written, as a `Problem`."""
 
     def __init__(self, cause: Problem, path: Path) -> None:
-        message = f"{path} was written before the last problems were known, and could not be amended: {cause.message}"
+        reason = cause.message.removeprefix(f"{path} was not written: ")
+        message = f"{path} was written before the last problems were known, and could not be amended: {reason}"
         super().__init__(message)
         self.problem = Problem("record-incomplete", message, str(path))
 
