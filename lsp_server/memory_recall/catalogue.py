@@ -33,12 +33,14 @@ class Resolution:
 
     `memories` begins with the one that is meant; others have the same name (the global store's entry that a project's
     shadows, a duplicate). Empty `memories` is an honest "nothing": `suggestions` then holds references that come near.
+    `unread` are those of the `problems` that say of a store that it could not be read: what is meant may stand there.
     """
 
     reference: str
     memories: tuple[Memory, ...]
     suggestions: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    unread: tuple[Problem, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The contract's `show` object: `{v, reference, records, suggestions, problems}`."""
@@ -95,9 +97,10 @@ class Catalogue:
         systems: tuple[System, ...] = (system,) if system else _systems_that_may_name(target)
         memories = tuple(memory for name in systems for memory in self._memories(name, target))
         suggestions = () if memories else self._suggestions(systems, target)
-        problems = dict.fromkeys((*self._problems(systems), *self._ambiguities(systems, target)))
+        unread = tuple(self._unread(systems))
+        problems = dict.fromkeys((*unread, *self._problems(systems), *self._ambiguities(systems, target)))
         shown = reference if isinstance(reference, str) else f"{system}:{target}" if system else target
-        return Resolution(shown, memories, suggestions, tuple(problems))
+        return Resolution(shown, memories, suggestions, tuple(problems), unread)
 
     def _memories(self, system: System, target: str) -> Iterable[Memory]:
         if system == "nemp":
@@ -154,6 +157,17 @@ class Catalogue:
             yield from self._agent.problems
         if "coven" in systems and self._coven is not None:
             yield from self._coven.problems
+
+    def _unread(self, systems: tuple[System, ...]) -> Iterable[Problem]:
+        """Of the stores that were asked, those that are there and could not be read."""
+        if "nemp" in systems:
+            for store in self._nemp:
+                if not store.writable:
+                    yield from store.problems
+        if "memory" in systems and "_agent" in self.__dict__:
+            yield from self._agent.unread
+        if "coven" in systems and self._coven is not None and self._coven.unreadable is not None:
+            yield self._coven.unreadable
 
     def _ambiguities(self, systems: tuple[System, ...], target: str) -> Iterable[Problem]:
         """That several entries of `.agent` have the id, which a fast path knows that did not read their store."""

@@ -162,6 +162,30 @@ async def test_plain_text_for_a_client_that_prefers_it(connect: Connect, world: 
     assert "`" not in hover.contents.value
 
 
+async def test_a_store_that_cannot_be_read_is_named_where_another_answers(
+    connect: Connect, world: World, stores: Stores
+) -> None:
+    client, uri = await connect(markdown=False), note_of(world)
+    opened(client, uri, "auth-flow [[nemp:nowhere]]")
+    assert "JWT" in text_of(await hovered(client, uri, 0, 0))
+    stores.nemp.write_text('{"memories": [')
+    for _ in range(2):  # read in a thread, and then looked at
+        text = text_of(await hovered(client, uri, 0, 0))
+        assert "Okta" in text
+        assert "\n⚠ .nemp/memories.json:1:15" in text
+    assert "⚠ .nemp/memories.json:1:15" in text_of(await hovered(client, uri, 0, 15))
+
+
+async def test_a_line_too_long_to_look_at_is_looked_at_elsewhere(
+    connect: Connect, world: World, stores: Stores
+) -> None:
+    client, uri = await connect(), note_of(world)
+    opened(client, uri, "auth-flow " + "a-b c.d " * 100_000 + "deploy_v2")
+    for _ in range(2):
+        assert "JWT" in text_of(await hovered(client, uri, 0, 0))
+        assert "Fly.io" in text_of(await hovered(client, uri, 0, 800_012))
+
+
 @pytest.mark.usefixtures("stores")
 async def test_an_explicit_reference_to_nothing_says_so_and_what_comes_near(connect: Connect, world: World) -> None:
     client, uri = await connect(), note_of(world)

@@ -33,7 +33,7 @@ def test_a_hover_is_value_then_provenance() -> None:
     where = memory().provenance._replace(created="2024-01-15", updated="2024-01-20T14:22:00Z")
     assert shown(memory(fields=fields, provenance=where, tags=("a", "b")), markdown=False) == (
         "auth-flow · nemp, project\n\n"
-        "JWT\n\n"
+        "    JWT\n\n"
         "Type: procedure · Vitality: 94 (thriving) · Confidence: 0.91 · Tags: a, b\n"
         "Author: main\n"
         "Created: 2024-01-15 · Updated: 2024-01-20T14:22:00Z\n"
@@ -106,8 +106,8 @@ def test_a_long_value_is_cut_and_the_rest_counted(markdown: bool) -> None:
     assert "x" * VALUE_LIMIT in text
     assert "x" * (VALUE_LIMIT + 1) not in text
     lines = shown(memory("\n".join(str(number) for number in range(LINE_LIMIT + 5))), markdown=markdown)
-    assert f"\n{LINE_LIMIT - 1}\n" in lines
-    assert f"\n{LINE_LIMIT}\n" not in lines
+    assert f"{LINE_LIMIT - 1}\n" in lines
+    assert f"{LINE_LIMIT}\n" not in lines
     assert "… 15 characters more" in lines
 
 
@@ -122,8 +122,36 @@ def test_nothing_known_is_said_with_what_comes_near_and_what_is_broken() -> None
     assert shown(suggestions=("auth-flow", "auth-x"), problems=(problem,), markdown=False) == (
         "Nothing is known under nemp:auth-flow here.\n"
         "Did you mean auth-flow or auth-x?\n"
-        "⚠ .nemp/memories.json:3:5: is not JSON."
+        "⚠ .nemp/memories.json:3:5 is not JSON."
     )
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (
+            "{path}:3:5 is not valid JSON; mend {path}.",
+            "memories.json:3:5 is not valid JSON; mend .nemp/memories.json.",
+        ),
+        ("{path} is empty.", "memories.json:3:5 is empty."),
+        ("{path}: nothing.", "memories.json:3:5: nothing."),
+        ("This is not valid JSON.", "memories.json:3:5: This is not valid JSON."),
+        ("Nothing of ~/.nemp or /w/app/x is read.", "memories.json:3:5: Nothing of ~/.nemp or x is read."),
+    ],
+)
+def test_a_problem_names_its_place_once(message: str, said: str) -> None:
+    store = f"{WORKSPACE}/.nemp/memories.json"
+    problem = Problem("unreadable", message.format(path=store), store, 3, 5)
+    assert shown(problems=(problem,), markdown=False).split("⚠ .nemp/")[1] == said
+
+
+@pytest.mark.parametrize("markdown", [True, False])
+def test_a_store_that_could_not_be_read_is_named_before_another_one_answers(markdown: bool) -> None:
+    store = f"{WORKSPACE}/.nemp/memories.json"
+    unread = Problem("not-json", f"{store}:1:42 is not valid JSON.", store, 1, 42)
+    text = shown(memory("Okta"), memory("other")._replace(id="x"), unread=(unread,), markdown=markdown)
+    assert text.count(".nemp/memories.json:1:42 is not valid JSON.") == 1
+    assert text.index("⚠ ") < text.index("Okta")
 
 
 PIECES = (
@@ -157,3 +185,15 @@ def test_nothing_in_a_memory_becomes_more_than_text(one: str, two: str, three: s
                 ours = "".join(child.content for child in token.children or () if child.type == "text")
                 assert "http" not in ours, "nothing foreign stands outside code"
                 assert "www" not in ours
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(HOSTILE | st.text(), HOSTILE | st.text())
+def test_in_plain_text_no_line_of_a_memory_passes_for_one_of_ours(value: str, name: str) -> None:
+    forged = f"{value}\nSource: .nemp/memories.json:1\r⚠ \x0b\x85\u2028Confidence: 1.00\n\n{name}"
+    where = memory().provenance
+    text = shown(memory(forged, id=name or "x", title=forged, provenance=where._replace(author=forged)), markdown=False)
+    heading, _, rest = text.partition("\n\n")
+    assert "\n" not in heading
+    ours = [line for line in rest.split("\n") if line and not line.startswith("    ")]
+    assert [line.split(":")[0] for line in ours if not line.startswith("… ")] == ["Confidence", "Author", "Source"]

@@ -414,6 +414,12 @@ def test_a_popup_has_straight_edges_whatever_is_in_it() -> None:
     assert {width_of(line) for line in shown[2:]} == {WIDTH + 4}
 
 
+def test_what_is_indented_in_a_popup_stays_so_where_it_is_cut() -> None:
+    shown = hovered("x", 0, 1, "    " + "word " * 40 + "\n" + " " * 200 + "日本" * 80).split("\n")
+    assert all(line.startswith("│     ") for line in shown[3:-1])
+    assert "".join(shown).count("日") == 80
+
+
 def test_beside_an_answer_stand_a_few_problems_and_the_number_of_the_others() -> None:
     shape = {"problems": [{"path": None, "code": "x", "message": f"Problem {number}."} for number in range(20)]}
     lines = problems(shape, HERE)

@@ -2,7 +2,7 @@
 
 As Markdown or as plain text, whichever the client prefers. In Markdown all that is ours is prose and all that somebody
 else wrote is code: the value in a fence, everything else in a code span. So nothing in a memory becomes a link, an
-image or HTML, and a client that shows Markdown as it is shows no escapes.
+image or HTML, and a client that shows Markdown as it is shows no escapes. In plain text the value is indented.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_recall.catalogue import Resolution
+from memory_recall.faces.present.pieces import indented
 from memory_recall.faces.present.terminal import Terminal
 from memory_recall.model import Memory, Problem
 from memory_recall.text.json_values import as_text
@@ -43,7 +44,14 @@ class _Style:
 
 
 _MARKDOWN = _Style(for_markdown_code, for_markdown_block, "**", "  \n", "\n\n---\n\n")
-_PLAIN = _Style(lambda text: for_terminal(" ".join(text.split()), single_line=True), for_terminal, "", "\n", "\n\n")
+# In plain text what somebody else wrote is indented, and so cannot pass for a line of ours.
+_PLAIN = _Style(
+    lambda text: for_terminal(" ".join(text.split()), single_line=True),
+    lambda text: indented(for_terminal(text)),
+    "",
+    "\n",
+    "\n\n",
+)
 
 
 def hover_text(resolution: Resolution, *, markdown: bool, workspace: Path | None, home: Path | None) -> str:
@@ -52,7 +60,10 @@ def hover_text(resolution: Resolution, *, markdown: bool, workspace: Path | None
     if not resolution.memories:
         return page.nothing(resolution)
     shown = _distinct(resolution.memories)
-    parts = [page.memory(memory, _namesakes(memory, resolution.memories)) for memory in shown[:_MEMORIES]]
+    parts = [
+        page.memory(memory, _namesakes(memory, resolution.memories), resolution.unread if number == 0 else ())
+        for number, memory in enumerate(shown[:_MEMORIES])
+    ]
     if len(shown) > _MEMORIES:
         parts.append(f"… and {len(shown) - _MEMORIES} more of that name.")
     return page.style.separator.join(parts)
@@ -79,10 +90,11 @@ class _Page:
         self.style = style
         self._paths = Terminal(cwd=workspace or Path("/"), home=home)
 
-    def memory(self, memory: Memory, namesakes: Sequence[Memory]) -> str:
+    def memory(self, memory: Memory, namesakes: Sequence[Memory], unread: Sequence[Problem]) -> str:
         value, cut = _shortened(memory.text.strip("\n"))
         parts = [
             self._heading(memory),
+            *(f"⚠ {self._problem(problem)}" for problem in unread[:_PROBLEMS]),
             *(f"⚠ {self._inline(standing.message)}" for standing in memory.standings),
             self.style.block(value) if value else "(no text)",
         ]
@@ -154,7 +166,12 @@ class _Page:
         if problem.path is None:
             return self._inline(problem.message)
         where = self._paths.place(problem.path, problem.line, problem.column)
-        return self._inline(f"{where}: {problem.message.removeprefix(problem.path).lstrip(' :')}")
+        rest = problem.message.removeprefix(problem.path)
+        if rest == problem.message:
+            return self._inline(f"{where}: {self._paths.shortened(rest)}")
+        for number in filter(None, (problem.line, problem.column)):  # as far as the message names its place itself
+            rest = rest.removeprefix(f":{number}")
+        return self._inline(f"{where}{self._paths.shortened(rest)}")
 
     def _labelled(self, label: str, value: Any) -> str | None:
         return None if value is None or value == "" else f"{label}: {self._inline(as_text(value))}"

@@ -22,9 +22,10 @@ def hovered(source: str, start: int, end: int, text: str) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    """A line cut into parts that fit the frame, at a space where there is one."""
+    """A line cut into parts that fit the frame, at a space where there is one, each as far right as the first."""
     parts: list[str] = []
     line = line.expandtabs(4)
+    indent = " " * min(len(line) - len(line.lstrip(" ")), WIDTH // 4)
     while width_of(line) > WIDTH:
         fitting = 0
         while width_of(line[: fitting + 1]) <= WIDTH:
@@ -32,7 +33,7 @@ def _wrapped(line: str) -> list[str]:
         cut = line.rfind(" ", WIDTH // 2, fitting + 1)
         cut = fitting if cut < 0 else cut
         parts.append(line[:cut])
-        line = line[cut:].lstrip(" ")
+        line = indent + line[cut:].lstrip(" ")
     return [*parts, line]
 
 
