@@ -79,6 +79,16 @@ def test_dependencies_run_one_way(path: Path) -> None:
     assert not backwards, f"{name_of(path)} reaches up into {sorted(backwards)}"
 
 
+def test_no_module_needs_itself_to_be_read() -> None:
+    """No circles, not even by way of a late import or of types alone."""
+    names = {"memory_recall." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path for path in MODULES}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    arrows = {name: {other for other in imports_of(path) if other in names} - {name} for name, path in names.items()}
+    while free := {name for name, needed in arrows.items() if not needed & arrows.keys()}:
+        arrows = {name: needed for name, needed in arrows.items() if name not in free}
+    assert not arrows, f"a circle among {sorted(arrows)}"
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_the_core_knows_no_library_of_a_face(path: Path) -> None:
     if room_of(path) in ("faces", "demo"):

@@ -11,8 +11,8 @@ import pytest
 from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Place
 from memory_recall.errors import Cancelled
-from memory_recall.recall.nemp import NempQuery, recall, recount
-from memory_recall.recall.nemp_recount import NotRecounted, RecountResult
+from memory_recall.recall.nemp import NempQuery, recall
+from memory_recall.recall.nemp_recount import NotRecounted, RecountResult, recount
 from memory_recall.stores.shelf import Shelf
 from memory_recall.text.dates import utc_seconds
 from worlds import NOW, World

@@ -20,7 +20,6 @@ from memory_recall.stores.nemp_entry import NempEntry
 
 if TYPE_CHECKING:
     from memory_recall.recall.nemp_accounting import Accounted
-    from memory_recall.recall.nemp_recount import RecountResult
     from memory_recall.stores.shelf import Shelf
 
 LARGEST_LIMIT = 50
@@ -149,7 +148,7 @@ def recall(
     """
     _check(request)
     places = find_stores(place, environment)
-    stores = read_stores(places, shelf)
+    stores = shelf.nemp_stores(places)
     nowhere = () if stores else (no_store(place, environment),)
     found = find(request.query, stores, cancellation)
     hits = found.hits if found.match == "exact" else found.hits[: request.limit]
@@ -170,16 +169,6 @@ def recall(
         omitted=len(found.hits) - len(hits),
         problems=(*nowhere, *(problem for store in stores for problem in store.problems), *problems),
     )
-
-
-def read_stores(places: NempPlaces, shelf: Shelf) -> list[NempStore]:
-    """The stores of a place, the project's first."""
-    stores = []
-    if places.project is not None:
-        stores.append(shelf.nemp(places.project, "project"))
-    if places.global_ is not None:
-        stores.append(shelf.nemp(places.global_, "global"))
-    return stores
 
 
 def _check(request: NempQuery) -> None:
@@ -267,12 +256,3 @@ def _after_writing(store: NempStore, memories: Sequence[NempMemory], shelf: Shel
     """The store whose problems are to be shown: those of a store just written to stand on other lines by now."""
     written = any(memory.recorded and memory.path == store.path for memory in memories)
     return shelf.nemp(store.path, store.source) if written and store.problems else store
-
-
-def recount(
-    place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None = None
-) -> RecountResult:
-    """Count the read windows again from the access log; see `nemp_recount.py`. Raises `NotRecounted`, `Cancelled`."""
-    from memory_recall.recall.nemp_recount import recount as counted_again
-
-    return counted_again(place, environment, shelf, cancellation)

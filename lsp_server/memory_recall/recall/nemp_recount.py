@@ -19,7 +19,6 @@ from memory_recall.errors import RecallError
 from memory_recall.files.reading import Unreadable, read_file
 from memory_recall.files.writing import NotWritten
 from memory_recall.model import Problem
-from memory_recall.recall.nemp import read_stores
 from memory_recall.recall.nemp_accounting import Goals
 from memory_recall.recall.nemp_edits import EntryChange, rewrite_entries
 from memory_recall.recall.nemp_log import MONTH, WEEK, LoggedReads, Namesakes, Windows, reads_in
@@ -136,7 +135,7 @@ def recount(
     not be written, and `Cancelled`.
     """
     places = find_stores(place, environment)
-    stores = read_stores(places, shelf)
+    stores = shelf.nemp_stores(places)
     store = stores[0] if stores else None
     if store is None or places.log is None or store.shape == "absent":
         return RecountResult(None, None, places.log, problems=(no_store(place, environment),))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
     from memory_recall.stores.agent import AgentStore
     from memory_recall.stores.coven import CovenStore
-    from memory_recall.stores.nemp import NempStore
+    from memory_recall.stores.nemp import NempPlaces, NempStore
 
 _Store = TypeVar("_Store")
 
@@ -40,6 +40,15 @@ class Shelf:
         if kept is not None and nemp.is_current(kept):
             return kept
         return self._keep((source, path), nemp.read_store(path, source))
+
+    def nemp_stores(self, places: NempPlaces) -> list[NempStore]:
+        """The nemp stores that a place sees, the project's first."""
+        stores = []
+        if places.project is not None:
+            stores.append(self.nemp(places.project, "project"))
+        if places.global_ is not None:
+            stores.append(self.nemp(places.global_, "global"))
+        return stores
 
     def agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:
         """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again."""

@@ -44,5 +44,7 @@ def recount(invocation: Invocation) -> int:
     )
     parser.takes_project(_PROJECT)
     options = invocation.parse(parser)
-    answer = nemp.recount(invocation.place(options), invocation.env, Shelf())
+    from memory_recall.recall import nemp_recount
+
+    answer = nemp_recount.recount(invocation.place(options), invocation.env, Shelf())
     return invocation.answer(options, answer.as_json(), results.recount)
