@@ -3,12 +3,15 @@
 Looks at names and owners only; what is in the files is `nemp.py`'s.
 """
 
+# ruff: noqa: PTH118, PTH120 - paths are texts where they are searched, see `_Directory`
+
 from __future__ import annotations
 
 import errno
 import os
 import stat
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,42 +71,76 @@ def no_store(place: Place, environment: Environment) -> Problem:
 
 def _nearest_store(place: Place, environment: Environment) -> Path | None:
     for folder in _searched_folders(place, environment):
-        store = folder / _FOLDER / _STORE
+        store = os.path.join(folder, _FOLDER, _STORE)
         if stands_at(store):
-            return store
+            return Path(store)
     return None
 
 
-def _searched_folders(place: Place, environment: Environment) -> Iterator[Path]:
-    start = Path(os.path.normpath(environment.cwd / place.folder))
-    boundary = Path(os.path.normpath(environment.cwd / place.boundary)) if place.boundary is not None else None
-    if boundary is not None and not any(_same(folder, boundary) for folder in (start, *start.parents)):
-        start = boundary  # a note outside its own workspace: the workspace alone is asked
+class _Directory:
+    """A directory by its path, and by what it is where paths do not decide. Looked at once, and only if asked.
+
+    Paths are texts here: this runs at every rest of a mouse, and `Path` takes longer than the disk.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    @cached_property
+    def status(self) -> os.stat_result | None:
+        """What it is; None where there is nothing to be seen."""
+        return _status(self.path)
+
+    def is_same(self, other: _Directory | None) -> bool:
+        """Whether both paths lead to one directory."""
+        if other is None or self.path == other.path:
+            return other is not None
+        return self.status is not None and other.status is not None and os.path.samestat(self.status, other.status)
+
+    def with_parents(self) -> Iterator[_Directory]:
+        """This one, and each above it up to the root."""
+        yield self
+        path = self.path
+        while (parent := os.path.dirname(path)) != path:
+            path = parent
+            yield _Directory(path)
+
+
+def _searched_folders(place: Place, environment: Environment) -> Iterator[str]:
+    start = _Directory(os.path.normpath(os.path.join(environment.cwd, place.folder)))
+    boundary = home = None
+    if environment.home is not None:
+        home = _Directory(str(environment.home))
+    if place.boundary is not None:
+        boundary = _Directory(os.path.normpath(os.path.join(environment.cwd, place.boundary)))
+        names = {folder.path for folder in start.with_parents()}
+        if boundary.path not in names and not any(folder.is_same(boundary) for folder in start.with_parents()):
+            start = boundary  # a note outside its own workspace: the workspace alone is asked
     owner: int | None = None
-    for folder in (start, *start.parents):
-        if environment.home is not None and _same(folder, environment.home):
+    for folder in start.with_parents():
+        if folder.is_same(home):
             return
-        status = _status(folder) if boundary is None else None  # a workspace folder was opened by its user: no doubts
+        status = folder.status if boundary is None else None  # a workspace folder was opened by its user: no doubts
         if status is not None:
             owner = status.st_uid if owner is None else owner
             if status.st_uid != owner:
                 return
-            if folder is not start and _is_planted(folder, status):
+            if folder is not start and _is_planted(folder.path, status):
                 continue
-        yield folder
-        if boundary is not None and _same(folder, boundary):
+        yield folder.path
+        if folder.is_same(boundary):
             return
-        if any(stands_at(folder / mark) for mark in _REPOSITORY_MARKS):
+        if any(stands_at(os.path.join(folder.path, mark)) for mark in _REPOSITORY_MARKS):
             return
 
 
-def _is_planted(folder: Path, status: os.stat_result) -> bool:
+def _is_planted(folder: str, status: os.stat_result) -> bool:
     """Whether everybody may write to a folder, and somebody else than its owner has put a `.nemp` there."""
-    planted = _status(folder / _FOLDER) if status.st_mode & stat.S_IWOTH else None
+    planted = _status(os.path.join(folder, _FOLDER)) if status.st_mode & stat.S_IWOTH else None
     return planted is not None and planted.st_uid != status.st_uid
 
 
-def _status(path: Path) -> os.stat_result | None:
+def _status(path: str) -> os.stat_result | None:
     try:
         return os.stat(path)
     except (OSError, ValueError):
@@ -111,15 +148,10 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _same(left: Path, right: Path) -> bool:
-    if left == right:
-        return True
-    try:
-        return left.samefile(right)
-    except (OSError, ValueError):
-        return False
+    return _Directory(str(left)).is_same(_Directory(str(right)))
 
 
-def stands_at(path: Path) -> bool:
+def stands_at(path: str | Path) -> bool:
     """Whether something has that name, be it a broken link or a thing that may not be looked at."""
     try:
         os.lstat(path)

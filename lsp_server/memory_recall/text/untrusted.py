@@ -51,7 +51,7 @@ def for_markdown_block(text: str) -> str:
     The fence is longer than any run of backticks inside: no renderer sees a link, an image, a command or HTML.
     """
     shown = for_terminal(text)
-    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    longest = _longest_run_of_ticks(shown)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{shown}\n{fence}"
 
@@ -65,7 +65,11 @@ def for_markdown_inline(text: str) -> str:
 def for_markdown_code(text: str) -> str:
     """The text as a code span within a Markdown line: shown letter by letter, nothing in it escaped or active."""
     shown = for_terminal(" ".join(text.split()), single_line=True)
-    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    longest = _longest_run_of_ticks(shown)
     fence = "`" * (longest + 1)
     padding = " " if not shown or shown[0] == "`" or shown[-1] == "`" else ""
     return f"{fence}{padding}{shown}{padding}{fence}"
+
+
+def _longest_run_of_ticks(text: str) -> int:
+    return max(map(len, re.findall(r"`+", text))) if "`" in text else 0
