@@ -312,8 +312,9 @@ def hanging_binary(world: World, tmp_path: Path) -> Path:
     script = directory / "coven-memory"
     script.write_text(
         f"#!{sys.executable}\nimport os, sys, time\n"
-        f"open({str(tmp_path / 'pid')!r} + '.new', 'w').write(str(os.getpid()))\n"
-        f"os.rename({str(tmp_path / 'pid')!r} + '.new', {str(tmp_path / 'pid')!r})\n"
+        f"pid, own = {str(tmp_path / 'pid')!r}, {str(tmp_path / 'pid')!r} + str(os.getpid())\n"
+        "open(own, 'w').write(str(os.getpid()))\n"
+        "os.replace(own, pid)\n"
         "time.sleep(600)\n"
     )
     script.chmod(0o755)
@@ -338,7 +339,8 @@ def test_slow_commands_keep_nobody_else_waiting(
     assert result(wire, "nemp.recall", "auth-flow")["count"] == 1
     for identity in reversed(asked):  # those that wait in the queue first
         wire.notify("$/cancelRequest", {"id": identity})
-        assert wire.answer(identity)["error"]["code"] == -32800
+        answer = wire.answer(identity)
+        assert answer.get("error", {}).get("code") == -32800, answer
     assert wire.quit() == 0
 
 
