@@ -275,8 +275,8 @@ def test_a_path_that_no_file_can_have_is_no_mistake_of_the_server(start: Start, 
         assert wire.result("textDocument/definition", wire.at(uri, 0, 25)) is None
         wire.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         assert wire.hover(uri, 0, 5) is None
-        for verb in ("nemp.recall", "memory.recall", "search", "show", "status"):
-            for named in ({"uri": uri}, {"workspace": uri}, {"workspace": "/a\ud800\0"}):
+        for verb in ("nemp.recall", "memory.recall", "show", "status"):
+            for named in ({"uri": uri}, {"workspace": "/a\ud800\0"}):
                 options = {"status": {}, "show": {"reference": "a"}}.get(verb, {"query": "a"})
                 answer = wire.execute(f"memoryRecall.{verb}", {**options, **named})
                 assert answer.get("error", {}).get("code") != -32603, answer
