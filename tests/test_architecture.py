@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("files",),
     ("ranking",),
     ("stores",),
-    ("references", "references_scan", "recall", "catalogue"),
+    ("references", "recall", "catalogue"),
     ("demo", "faces", "__main__"),
 )
 RANK = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -154,8 +154,8 @@ def test_reading_a_store_never_imports_the_writing_door() -> None:
 CONVERSIONS = {
     "file://": {"faces/lsp/uris.py"},
     "splitlines": {"text/positions.py"},
-    "utf-16": {"text/positions.py", "text/encodings.py"},
-    "utf_16": {"text/positions.py", "text/encodings.py"},
+    "utf-16": {"text/positions.py"},
+    "utf_16": {"text/positions.py"},
 }
 
 

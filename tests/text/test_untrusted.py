@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memory_recall.text.untrusted import for_log, for_markdown_block, for_markdown_inline, for_terminal
+from memory_recall.text.untrusted import for_log, for_markdown_block, for_markdown_code, for_terminal
 
 every = settings(derandomize=True, deadline=None, max_examples=250)
 
@@ -86,7 +86,7 @@ def test_a_terminal_gets_nothing_that_it_would_obey_or_hide(text: str) -> None:
 def test_no_character_of_unicode_slips_through() -> None:
     everything = "".join(map(chr, range(0x110000)))
     assert {c for c in for_terminal(everything) if hidden(c)} == {"\n", "\t"}
-    assert {c for c in for_markdown_inline(everything) if hidden(c)} == set()
+    assert {c for c in for_markdown_code(everything) if hidden(c)} == set()
 
 
 @pytest.mark.parametrize(
@@ -143,21 +143,12 @@ def test_a_block_leaves_what_follows_alone(text: str, other: str) -> None:
 
 
 @every
-@given(TEXTS, st.sampled_from(["{}", "**Value:** {}", "| {} |", "- {}", "# {}", "> {}"]))
-def test_inline_text_stays_text(text: str, frame: str) -> None:
-    inline = [token for token in tokens_of(frame.format(for_markdown_inline(text))) if token.type == "inline"]
-    assert len(inline) <= 1
-    kinds = {child.type for token in inline for child in token.children or []}
-    assert kinds <= {"text", "text_special", "strong_open", "strong_close"}
-    if frame == "{}":
-        assert not kinds - {"text", "text_special"}
-        types = [token.type for token in tokens_of(for_markdown_inline(text))]
-        assert types in ([], ["paragraph_open", "inline", "paragraph_close"])
-
-
-@every
-@given(TEXTS)
-def test_inline_text_reads_as_it_was_written(text: str) -> None:
-    inline = [token for token in tokens_of(for_markdown_inline(text)) if token.type == "inline"]
-    read = "".join(child.content for token in inline for child in token.children or [])
-    assert read == for_terminal(" ".join(text.split()))
+@given(TEXTS, st.sampled_from(["Value: {}", "**Value:** {}", "- x {}", "> x {}"]))
+def test_code_within_a_line_stays_code_and_reads_as_it_was_written(text: str, frame: str) -> None:
+    inline = [token for token in tokens_of(frame.format(for_markdown_code(text))) if token.type == "inline"]
+    assert len(inline) == 1
+    children = inline[0].children or []
+    assert {child.type for child in children} <= {"text", "strong_open", "strong_close", "code_inline"}
+    code = [child.content for child in children if child.type == "code_inline"]
+    assert len(code) == 1
+    assert code[0].strip() == for_terminal(" ".join(text.split()), single_line=True).strip()

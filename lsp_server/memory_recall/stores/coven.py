@@ -87,11 +87,6 @@ class CovenStore:
         return self.manifest is not None or self.unreadable is not None
 
     @property
-    def has_claims(self) -> bool:
-        """Whether anything was ever promoted: the manifest has a line that is not blank."""
-        return self.manifest is not None and not self.manifest.blank
-
-    @property
     def manifest_hash(self) -> str | None:
         """The SHA-256 of the manifest's bytes as they were read; None without a manifest."""
         return self.manifest.sha256 if self.manifest is not None else None

@@ -18,7 +18,6 @@ HIDDEN = re.compile(
 )
 _LINE_BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_MARKDOWN_ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@$^=\"'])")
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -54,12 +53,6 @@ def for_markdown_block(text: str) -> str:
     longest = _longest_run_of_ticks(shown)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{shown}\n{fence}"
-
-
-def for_markdown_inline(text: str) -> str:
-    """The text inside a Markdown line: what could mean something is escaped, line ends become spaces."""
-    collapsed = " ".join(text.split())
-    return _MARKDOWN_ACTIVE.sub(r"\\\1", HIDDEN.sub(_escape, collapsed))
 
 
 def for_markdown_code(text: str) -> str:

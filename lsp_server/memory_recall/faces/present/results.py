@@ -44,6 +44,8 @@ def nemp(answer: Shape, terminal: Terminal) -> str:
         lines = [f'🔍 Found {counted(len(memories), "memory", "memories")} matching "{query}":', ""]
         lines += [_nemp_listed(memory, terminal) for memory in memories]
         lines += ["", "Use /nemp:recall <exact-key> for full details."]
+    if answer.get("match") == "related":
+        lines += ["", terminal.faint(f'Nothing says "{query}" itself: this is what is related to it.')]
     omitted = answer.get("omitted")
     if omitted:
         lines.append(terminal.faint(f"{omitted} more matched; --limit shows more, up to 50."))
