@@ -232,6 +232,11 @@ def coven(answer: Shape, terminal: Terminal) -> str:
         lines = [f"🔍 Found {counted(len(hits), 'claim')}:"]
     else:
         lines = [f"❌ No claims found{': ' + line(answer['note']) if answer.get('note') else ''}"]
+        if answer.get("note") and answer.get("manifest_hash") is None:
+            lines += [
+                "",
+                "There is no ~/.coven/memory/manifest.jsonl: nothing was promoted to Coven's memory here yet.",
+            ]
     for hit in hits:
         lines += ["", *_claim(hit, terminal)]
     left_out = [
