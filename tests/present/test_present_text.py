@@ -268,8 +268,10 @@ def test_a_source_of_a_claim_that_does_not_hold_is_shown_with_a_warning() -> Non
 
 
 def test_a_store_that_never_ran_is_told_honestly() -> None:
-    text = results.coven(coven_answer(note="promotion layer has not run"), HERE)
+    text = results.coven(coven_answer(note="promotion layer has not run", manifest_hash="ab"), HERE)
     assert text == "❌ No claims found: promotion layer has not run"
+    absent = results.coven(coven_answer(note="promotion layer has not run", manifest_hash=None), HERE)
+    assert absent.startswith(f"{text}\n\nThere is no ~/.coven/memory/manifest.jsonl")
 
 
 def record(**changed: Any) -> dict[str, Any]:

@@ -20,11 +20,12 @@ _INTRODUCTION = """\
 Run one by `workspace/executeCommand`. `arguments` is empty, or holds one object of options, or one text that means the
 option marked ¹. An option that is null counts as not given; 1, 0, "true" and "false" are taken as booleans.
 
-Every result is one object with `"v": 1`; more members may stand beside those named. A `standing` is a reason why a memory may no
-longer hold: `{code, message, successor}`, its code one of superseded, expired, extinct, conflicting, unverified, archived. A
-request that cannot be understood is answered with `InvalidParams` (-32602)
-and a sentence that names the option; a recall that fails, with `RequestFailed` (-32803), a sentence, and `data` of
-`code` and `recoverable`. One that is cancelled stops, leaves nothing behind and is answered with `RequestCancelled`
+Every result is one object with `"v": 1`; more members may stand beside those named. A standing is a reason why a memory
+may no longer hold: `{code, message, successor}`, its code one of superseded, expired, extinct, conflicting, unverified,
+archived.
+
+A request that cannot be understood is answered with `InvalidParams` (-32602) and a sentence that names the option; a
+recall that fails, with `RequestFailed` (-32803), a sentence, and `data` of `code` and `recoverable`. One that is cancelled stops, leaves nothing behind and is answered with `RequestCancelled`
 (-32800); where it had left something already, such as a recorded read, it is answered as if it had not been cancelled.
 
 The project is that of `workspace` or `uri` where one is given, else the first workspace folder, else, with no folder
