@@ -162,6 +162,7 @@ def owners(monkeypatch: pytest.MonkeyPatch) -> dict[Path, tuple[int, int]]:
         return os.stat_result((stat.S_IFMT(found.st_mode) | mode, *found[1:4], owner, *found[5:]))
 
     monkeypatch.setattr(nemp_places.os, "stat", status)
+    monkeypatch.setattr(nemp_places.os, "lstat", lambda path: status(path, follow_symlinks=False))
     return owned
 
 
@@ -203,3 +204,16 @@ def test_a_planted_store_where_everybody_may_write_is_passed_over(
     assert found(bare, Place(bare.project / "x"))[0] is None
     owners[bare.project / ".nemp"] = (MINE, 0o755)
     assert found(bare, Place(bare.project / "x"))[0] == PROJECT_STORE
+
+
+def test_a_planted_link_to_a_store_of_ones_own_is_passed_over(
+    bare: World, owners: dict[Path, tuple[int, int]], tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere" / ".nemp"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "memories.json").write_text("{}")
+    (bare.project / ".nemp").symlink_to(elsewhere)
+    (bare.project / "x").mkdir()
+    owners[bare.project] = (MINE, 0o1777)
+    owners[bare.project / ".nemp"] = (THEIRS, 0o777)
+    assert found(bare, Place(bare.project / "x"))[0] is None

@@ -74,6 +74,13 @@ def test_what_an_object_may_have_is_gathered_from_all_parts() -> None:
         ("(a+)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", None),
         ("^(-[a-z-]+)*$", "-------------------------------------------1", None),
         (".*.*.*.*x", "a" * 200, None),
+        (".?" * 30 + "Z", "a" * 60, None),
+        ("(.|.)" * 28 + "Z$", "a" * 60, None),
+        ("(?:a|a)" * 26 + "b", "a" * 60, None),
+        ("(x)?" * 30 + "Z", "x" * 60, None),
+        ("a|^b$|[^c]", "zzz", True),
+        (r"^\[(warn|info)\] ", "[warn] x", None),
+        (r"^\[warn\] .+", "[warn] x", True),
         (r"\p{L}", "a", None),
         ("(", "a", None),
         ("a", "a" * 5000, None),
@@ -122,3 +129,10 @@ SCHEMAS = st.deferred(
 @given(SCHEMAS, VALUES)
 def test_a_full_implementation_comes_to_the_same_verdict(schema: dict[str, Any], value: Any) -> None:
     assert bool(Rules(schema).breaches(value)) is not jsonschema.Draft7Validator(schema).is_valid(value)
+
+
+def test_a_schema_nested_without_end_is_said_to_be_unchecked() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5_000):
+        schema = {"anyOf": [schema]}
+    assert Rules(schema).breaches({"a": 1}) == ("the schema is nested too deeply to be checked",)

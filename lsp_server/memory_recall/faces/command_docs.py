@@ -25,8 +25,9 @@ may no longer hold: `{code, message, successor}`, its code one of superseded, ex
 archived.
 
 A request that cannot be understood is answered with `InvalidParams` (-32602) and a sentence that names the option; a
-recall that fails, with `RequestFailed` (-32803), a sentence, and `data` of `code` and `recoverable`. One that is cancelled stops, leaves nothing behind and is answered with `RequestCancelled`
-(-32800); where it had left something already, such as a recorded read, it is answered as if it had not been cancelled.
+recall that fails, with `RequestFailed` (-32803), a sentence, and `data` of `code` and `recoverable`. One that is
+cancelled stops, leaves nothing behind and is answered with `RequestCancelled` (-32800); where it had left something
+already, such as a recorded read, it is answered as if it had not been cancelled.
 
 The project is that of `workspace` or `uri` where one is given, else the first workspace folder, else, with no folder
 open, the server's working directory. While folders are open, a file outside them all is refused.

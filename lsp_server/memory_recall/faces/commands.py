@@ -43,7 +43,8 @@ class Command:
 
     `verb` is its id without the namespace. `positional` is the option that a bare text means, if one is. `options` is
     the name of its model in `command_options`. `run` takes the parsed options and returns a JSON object.
-    `starts_process` says of parsed options whether it will start a process and wait for it, for many seconds perhaps.
+    `starts_process` says of parsed options whether it will start a process and wait for it, for many seconds perhaps;
+    `records` whether it leaves something behind, and may have to wait for another writer.
     """
 
     verb: str
@@ -54,6 +55,7 @@ class Command:
     run: Callable[[Any, Surroundings], dict[str, Any]]
     returns: str
     starts_process: Callable[[Any], bool] = lambda _: False
+    records: Callable[[Any], bool] = lambda _: False
 
     @property
     def id(self) -> str:
@@ -166,6 +168,7 @@ COMMANDS: tuple[Command, ...] = (
         "`query`, `match` (exact, partial, value, related or none), `count`, `memories` (`key`, `value`, `source`, "
         "`path`, `line`, `agent_id`, `created`, `updated`, `type`, `confidence`, `vitality`, `links`, `tags`, `score`, "
         "`recorded`), `shadowed`, `problems`.",
+        records=lambda options: bool(options.record),
     ),
     Command(
         "memory.recall",
@@ -178,6 +181,7 @@ COMMANDS: tuple[Command, ...] = (
         "the run's `result.json`: `run_id`, `status`, `states`, `query`, the filters and what each left out, "
         "`continuity`, `memories` (`memory_id`, `type`, `title`, `content`, `tags`, `confidence`, `score`, "
         "`created_at`, `path`), `problems`.",
+        records=lambda _: True,
     ),
     Command(
         "coven.recall",

@@ -136,8 +136,13 @@ def _searched_folders(place: Place, environment: Environment) -> Iterator[str]:
 
 def _is_planted(folder: str, status: os.stat_result) -> bool:
     """Whether everybody may write to a folder, and somebody else than its owner has put a `.nemp` there."""
-    planted = _status(os.path.join(folder, _FOLDER)) if status.st_mode & stat.S_IWOTH else None
-    return planted is not None and planted.st_uid != status.st_uid
+    if not status.st_mode & stat.S_IWOTH:
+        return False
+    try:
+        planted = os.lstat(os.path.join(folder, _FOLDER))  # of a link, whoever made the link
+    except (OSError, ValueError):
+        return False
+    return planted.st_uid != status.st_uid
 
 
 def _status(path: str) -> os.stat_result | None:

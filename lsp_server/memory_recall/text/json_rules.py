@@ -37,7 +37,11 @@ _LONGEST_TEXT = 1 << 31
 _LONGEST_PATTERN, _LONGEST_MATCHED = 1_000, 256
 _MOST_REPEATS = 2
 _REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{[0-9]*,[0-9]*\})")
-_REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{)")
+# What is tried at all: characters and classes, repeated or not, anchors, alternatives side by side. No groups, no `?`:
+# with either, a short pattern can be made to go back and forth for ever.
+_ATOM = r"(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\()\[\]{}?*+|^$])"
+_BRANCH = rf"\^?(?:{_ATOM}(?:[*+]|\{{[0-9]+(?:,[0-9]*)?\}})?)*\$?"
+_TRIED = re.compile(rf"{_BRANCH}(?:\|{_BRANCH})*", re.DOTALL)
 # `(-[a-z0-9]+)*`: repeated, but each turn begins with a character that no turn goes on with. Of names in many schemas.
 _SEPARATED_GROUP = re.compile(r"\((?:\?:)?\\?([-._/:])(\[[A-Za-z0-9_-]+\])\+\)[*+]")
 
@@ -83,7 +87,10 @@ class Rules:
 
     def breaches(self, value: Any) -> tuple[str, ...]:
         """What the value breaks, as phrases such as "`type` is required"; none where all is well."""
-        found = _Check(self._document).breaches(value, self._here, ())
+        try:
+            found = _Check(self._document).breaches(value, self._here, ())
+        except RecursionError:
+            return ("the schema is nested too deeply to be checked",)
         return tuple(dict.fromkeys(f"{_spelt(path)} {phrase}" for path, phrase in found))
 
 
@@ -163,14 +170,14 @@ def _own_breaches(value: Any, rules: Mapping[str, Any]) -> Iterator[str]:
 def matches(pattern: str, text: str) -> bool | None:
     """Whether a foreign pattern is found in a text; None where to find out could take for ever, or nobody knows how.
 
-    `re` has no time limit, so only patterns are tried that cannot go back and forth for long: with few repeats, and
-    none within another.
+    `re` has no time limit and lets nothing else run meanwhile, so only patterns are tried that cannot go back and forth
+    for long: of few forms, with few repeats.
     """
     simple = _SEPARATED_GROUP.sub(lambda group: group.group() if re.match(group[2], group[1]) else "x*", pattern)
     repeats = len(_REPEAT.findall(simple)) - pattern.startswith("^")
     if len(pattern) > _LONGEST_PATTERN or len(text) > _LONGEST_MATCHED or repeats > _MOST_REPEATS:
         return None
-    if _REPEATED_GROUP.search(simple):
+    if _TRIED.fullmatch(simple) is None:
         return None
     try:
         with warnings.catch_warnings():

@@ -53,7 +53,9 @@ async def execute(session: Session, params: object) -> dict[str, Any]:
         )
         return command.execute(options, surroundings)
 
-    lane = Lane.PROCESS if command.starts_process(options) else Lane.COMMAND
+    lane = (
+        Lane.PROCESS if command.starts_process(options) else Lane.RECORD if command.records(options) else Lane.COMMAND
+    )
     return await session.workers.see_through(work, lane)
 
 

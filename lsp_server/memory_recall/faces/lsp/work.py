@@ -18,15 +18,17 @@ _Answer = TypeVar("_Answer")
 class Lane(Enum):
     """A queue of its own for each kind of work, so that none waits behind a slower kind.
 
-    `LOOK` for what the mouse asks, `COMMAND` for commands, `PROCESS` for those that start a process and wait for it.
+    `LOOK` for what the mouse asks, `COMMAND` for commands that only read, `RECORD` for those that write and may have to
+    wait for another writer, `PROCESS` for those that start a process and wait for it.
     """
 
     LOOK = "look"
     COMMAND = "command"
+    RECORD = "record"
     PROCESS = "process"
 
 
-_WIDTHS = {Lane.LOOK: 4, Lane.COMMAND: 8, Lane.PROCESS: 8}
+_WIDTHS = {Lane.LOOK: 4, Lane.COMMAND: 4, Lane.RECORD: 8, Lane.PROCESS: 8}
 """Pieces of work at once. The client is read by a thread of its own, so a queue here never stops the reading."""
 
 
