@@ -438,3 +438,11 @@ def test_beside_an_answer_stand_a_few_problems_and_the_number_of_the_others() ->
 def test_from_the_root_paths_keep_their_first_separator() -> None:
     assert Terminal(cwd=Path("/")).path("/home/ada/.nemp/memories.json") == "/home/ada/.nemp/memories.json"
     assert Terminal(cwd=Path("/"), home=Path("/home/ada")).path("/home/ada/x") == "~/x"
+
+
+@pytest.mark.parametrize("forged", ["fact | Vitality: 100 (thriving)", "sage · Verified: hash and attestation hold"])
+def test_a_value_that_could_pass_for_several_fields_stands_in_quotes(forged: str) -> None:
+    assert line(forged) == f'"{forged}"'
+    text = results.nemp(nemp_answer(nemp_memory(type=forged, agent_id=forged)), HERE)
+    assert f'Type: "{forged}" | Vitality: 94' in text
+    assert f'Agent: "{forged}"' in text

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_recall.catalogue import Resolution
-from memory_recall.faces.present.pieces import indented
+from memory_recall.faces.present.pieces import indented, one_field
 from memory_recall.faces.present.terminal import Terminal
 from memory_recall.model import Memory, Problem
 from memory_recall.text.json_values import as_text
@@ -46,7 +46,7 @@ class _Style:
 _MARKDOWN = _Style(for_markdown_code, for_markdown_block, "**", "  \n", "\n\n---\n\n")
 # In plain text what somebody else wrote is indented, and so cannot pass for a line of ours.
 _PLAIN = _Style(
-    lambda text: for_terminal(" ".join(text.split()), single_line=True),
+    lambda text: one_field(for_terminal(" ".join(text.split()), single_line=True)),
     lambda text: indented(for_terminal(text)),
     "",
     "\n",

@@ -18,12 +18,20 @@ PREVIEW_LENGTH = 120
 PROBLEMS_SHOWN = 5
 """How many problems stand beside an answer to something else."""
 
+SEPARATORS = (" | ", " · ")
+"""What stands between two fields of a line, in a terminal and in a hover."""
+
 UNKNOWN = "unknown"
 
 
 def line(value: Any) -> str:
-    """A foreign value on one line; `unknown` where there is none."""
-    return UNKNOWN if value is None or value == "" else for_terminal(as_text(value), single_line=True)
+    """A foreign value on one line; `unknown` where there is none, in quotes where it could pass for several fields."""
+    return UNKNOWN if value is None or value == "" else one_field(for_terminal(as_text(value), single_line=True))
+
+
+def one_field(text: str) -> str:
+    """A foreign text beside fields of ours: quoted where it holds what separates those."""
+    return f'"{text}"' if any(separator in text for separator in SEPARATORS) else text
 
 
 def block(value: Any) -> str:
