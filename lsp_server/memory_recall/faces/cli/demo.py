@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 STEPS = (
     ("/nemp:recall session-tokens", ("nemp", "recall", "session-tokens")),
     ("/memory recall webhook", ("memory", "recall", "webhook")),
-    ("the memory-recall skill, in a Coven", ("coven", "recall", "how many requests does the tracking API allow")),
+    (
+        "the memory-recall skill, in a Coven (a stand-in plays its program)",
+        ("coven", "recall", "how many requests does the tracking API allow"),
+    ),
 )
 HOVERED = ("[[nemp:session-tokens]]", "[[nemp:deploy-region-v1]]")
 
