@@ -185,3 +185,19 @@ def test_a_long_question_is_ranked_without_filters_to_the_same_end(query: str, s
 def test_every_word_contains_a_key_of_its_stem(word: str) -> None:
     for part in tokens.words(word):
         assert any(key in part for key in prefilter_keys(tokens.stems([part])[0]))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("item777", "item5 x", False),
+        ("item777", "see item-777", True),
+        ("sha512", "sha256 of the file", False),
+        ("sha512", "SHA-512 it is", True),
+        ("port8081", "port: listens on 8080", False),
+        ("oauth2", "OAuth for everything", True),
+        ("release-0731", "MEM-release-0731 was rolled back", True),
+    ],
+)
+def test_a_numbered_name_is_one_word(query: str, text: str, *, found: bool) -> None:
+    assert bool(rank(query, [Document("a", text)])) is found

@@ -200,6 +200,8 @@ def analysed(text: str) -> tuple[QueryWord, ...]:
 
 
 def _asked_parts(name: Name) -> list[str]:
+    if len(name.parts) == 2 and any(len(part) > 1 and part.isdigit() for part in name.parts):
+        return [name.whole]  # sha512 is no sha256, and item777 is not each other item
     parts = [part for part in name.parts if part not in STOP_WORDS]
     # The 2 of "oauth2" would find every other 2; the joined name finds oauth2 itself.
     telling = [part for part in parts if not (len(part) == 1 and part.isdigit())]
