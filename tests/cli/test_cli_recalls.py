@@ -107,6 +107,14 @@ def test_a_project_is_searched_upward_from_where_it_is_named(world: World, cli: 
     assert "Source: project (.nemp/memories.json:2)" in ran.stdout
 
 
+def test_above_a_linked_directory_lies_what_lies_above_its_target(world: World, cli: RunCli, tmp_path: Path) -> None:
+    world.write("project/.nemp/memories.json", {"auth-flow": "JWT"})
+    (world.project / "deep").mkdir()
+    (tmp_path / "link").symlink_to(world.project / "deep")
+    ran = cli(["nemp", "recall", "auth-flow", "--project", str(tmp_path / "link")])
+    assert "Value: JWT" in ran.stdout
+
+
 @pytest.mark.parametrize("query", HOSTILE_QUERIES, ids=range(len(HOSTILE_QUERIES)))
 def test_no_query_is_anything_but_a_query(world: World, cli: RunCli, query: str) -> None:
     world.write("project/.nemp/memories.json", {"auth-flow": "JWT", query: "under a hostile key"})

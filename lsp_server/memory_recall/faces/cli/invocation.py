@@ -189,8 +189,12 @@ class Invocation(NamedTuple):
         return reference
 
     def place(self, options: argparse.Namespace) -> Place:
-        """Where the question is asked: `--project`, else the working directory."""
-        return Place(self.directory(options.project))
+        """Where the question is asked: `--project`, else the working directory.
+
+        By its real name, as that of the working directory is: what lies above a linked directory is what lies above
+        the place that the link leads to.
+        """
+        return Place(Path(os.path.realpath(self.directory(options.project))))
 
     def directory(self, written: str | None) -> Path:
         """The directory that `--project` names, else the working directory; links are not resolved."""
