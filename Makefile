@@ -20,6 +20,7 @@ lint: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/cold_start.py
+	@$(BIN)/python benchmarks/hover.py
 	@$(BIN)/python benchmarks/quality.py
 
 setup: $(READY)
