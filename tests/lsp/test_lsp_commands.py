@@ -275,8 +275,8 @@ def test_a_path_that_no_file_can_have_is_no_mistake_of_the_server(start: Start, 
         assert wire.result("textDocument/definition", wire.at(uri, 0, 25)) is None
         wire.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         assert wire.hover(uri, 0, 5) is None
-        for verb in ("nemp.recall", "memory.recall", "show", "status"):
-            for named in ({"uri": uri}, {"workspace": "/a\ud800\0"}):
+        for verb in ("nemp.recall", "memory.recall", "search", "show", "status"):
+            for named in ({"uri": uri}, {"workspace": uri}, {"workspace": "/a\ud800\0"}):
                 options = {"status": {}, "show": {"reference": "a"}}.get(verb, {"query": "a"})
                 answer = wire.execute(f"memoryRecall.{verb}", {**options, **named})
                 assert answer.get("error", {}).get("code") != -32603, answer
@@ -341,6 +341,24 @@ def test_slow_commands_keep_nobody_else_waiting(
         wire.notify("$/cancelRequest", {"id": identity})
         answer = wire.answer(identity)
         assert answer.get("error", {}).get("code") == -32800, answer
+    assert wire.quit() == 0
+
+
+def test_recalls_that_wait_for_another_writer_keep_no_other_command_waiting(
+    start: Start, world: World, stores: Stores
+) -> None:
+    wire = start()
+    wire.initialize([world.project])
+    result(wire, "show", "auth-flow")
+    command = {"command": "memoryRecall.nemp.recall", "arguments": ["auth-flow"]}
+    with locked(stores.nemp.parent):
+        waiting = [wire.begin("workspace/executeCommand", command) for _ in range(12)]
+        assert result(wire, "status")["v"] == 1
+        assert not stores.log.exists()
+        for identity in waiting:  # an answer by now would be one that gave up waiting, so that status came after it
+            wire.notify("$/cancelRequest", {"id": identity})
+            assert wire.answer(identity)["error"]["code"] == -32800
+    assert not stores.log.exists()
     assert wire.quit() == 0
 
 

@@ -128,7 +128,7 @@ def test_the_end_of_the_editor_ends_the_server(start: Start, world: World) -> No
     assert wire.errors == ""
 
 
-@pytest.mark.parametrize("process", [None, -1, "7", 2**70, 2**31 - 1])
+@pytest.mark.parametrize("process", [None, 0, -1, True, "7", 1.5, 2**70, 2**31 - 1])
 def test_an_editor_that_is_not_of_this_machine_is_not_waited_for(start: Start, world: World, process: object) -> None:
     wire = start()
     wire.initialize([world.project], processId=process)
