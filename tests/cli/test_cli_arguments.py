@@ -15,11 +15,13 @@ from memory_recall.faces.cli.invocation import (
     QUERY_LIMIT,
     HelpAsked,
     Invocation,
+    Options,
     Parser,
     Streams,
     decimal_number,
     whole_number,
 )
+from memory_recall.faces.cli.main import VERBS
 from worlds import World
 
 
@@ -41,10 +43,42 @@ def query_of(*arguments: str, stdin: bytes | None = b"") -> str:
     return invocation.query(invocation.parse(a_parser()))
 
 
+def parser_of(verb: tuple[str, ...]) -> Parser:
+    """What a verb declares, taken from it as it begins to parse."""
+
+    class Seen(Exception):
+        pass
+
+    class Watched(Invocation):
+        def parse(self, parser: Parser) -> Options:
+            raise Seen(parser)
+
+    with pytest.raises(Seen) as seen:
+        VERBS[verb].load()(Watched(["--help"], Environment.of_process(), Streams(None, None, None)))
+    parser = seen.value.args[0]
+    assert isinstance(parser, Parser)
+    return parser
+
+
 def error_of(*arguments: str, discreet: bool = False) -> str:
     with pytest.raises(UsageError) as raised:
         an_invocation(arguments).parse(a_parser(discreet=discreet))
     return raised.value.message
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_words_alone_mean_what_argparse_takes_them_for(verb: tuple[str, ...]) -> None:
+    parser = parser_of(verb)
+    for words in ([], ["auth"], ["auth flow", "", "日本"]) if parser.has_words else ([],):
+        understood, unknown = parser.argument_parser().read(words)
+        assert vars(parser.parse(words)) == vars(understood)
+        assert unknown == []
+
+
+def test_words_where_none_are_taken_are_refused_with_options_and_without() -> None:
+    for arguments in (["auth"], ["auth", "--json"]):
+        with pytest.raises(UsageError, match="takes no words"):
+            parser_of(("doctor",)).parse(arguments)
 
 
 @pytest.mark.parametrize(

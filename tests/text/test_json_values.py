@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_recall.text.json_values import as_text, dumps
-from memory_recall.text.untrusted import HIDDEN
+from memory_recall.text.untrusted import hidden
 
 every = settings(derandomize=True, deadline=None, max_examples=200)
 STRINGS = st.text(st.characters(codec=None), max_size=12)
@@ -133,4 +133,4 @@ def test_exact_text_keeps_every_character(text: str) -> None:
 @every
 @given(VALUES)
 def test_nothing_in_json_moves_a_cursor(value: Any) -> None:
-    assert not HIDDEN.search(dumps(value))
+    assert not hidden().search(dumps(value))

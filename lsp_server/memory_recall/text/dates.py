@@ -9,9 +9,10 @@ _SECONDS_A_DAY = 86_400.0
 # Without this shape a number of milliseconds that happens to begin like a date would be read as one.
 _ISO_8601 = re.compile(r"[0-9]{4}-?(?:[0-9]{2}-?[0-9]{2}|W[0-9]{2}(?:-?[0-9])?)(?P<time>[T ][0-9:.,TZ+\- ]+)?")
 
-# Two moments that ISO 8601 can write and `datetime` cannot: the end of a day, and a leap second.
-_END_OF_DAY = re.compile(r"(?<=[T ])24(?=(?::?00(?::?00(?:[.,]0+)?)?)?(?:Z|[+-].*)?$)")
-_LEAP_SECOND = re.compile(r"(?<=[T ])([0-9]{2}(:?)[0-9]{2}\2)60(?![0-9])")
+# Two moments that ISO 8601 can write and `datetime` cannot: the end of a day, and a leap second. Compiled only where
+# they may stand, which is hardly ever.
+_END_OF_DAY = r"(?<=[T ])24(?=(?::?00(?::?00(?:[.,]0+)?)?)?(?:Z|[+-].*)?$)"
+_LEAP_SECOND = r"(?<=[T ])([0-9]{2}(:?)[0-9]{2}\2)60(?![0-9])"
 
 
 def parse_moment(written: object) -> datetime | None:
@@ -26,8 +27,11 @@ def parse_moment(written: object) -> datetime | None:
     stripped = written.strip().upper()
     if _ISO_8601.fullmatch(stripped) is None:
         return None
-    stripped, ends_of_day = _END_OF_DAY.subn("00", stripped)
-    stripped, leap_seconds = _LEAP_SECOND.subn(r"\g<1>59", stripped)
+    ends_of_day = leap_seconds = 0
+    if "24" in stripped:
+        stripped, ends_of_day = re.subn(_END_OF_DAY, "00", stripped)
+    if "60" in stripped:
+        stripped, leap_seconds = re.subn(_LEAP_SECOND, r"\g<1>59", stripped)
     try:
         moment = datetime.fromisoformat(stripped)
     except ValueError:  # no such day or time

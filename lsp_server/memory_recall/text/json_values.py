@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memory_recall.text.untrusted import HIDDEN
+from memory_recall.text.untrusted import hidden
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = "[\ud800-\udfff]"
 
 
 def dumps(value: Any, *, indent: int | str | None = None, exact: bool = False) -> str:
@@ -26,8 +26,8 @@ def dumps(value: Any, *, indent: int | str | None = None, exact: bool = False) -
     except (ValueError, TypeError, RecursionError):
         text = "".join(_pieces(value, " " * indent if isinstance(indent, int) else indent))
     if exact:
-        return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
-    return text if text.isascii() and "\x7f" not in text else HIDDEN.sub(_escape, text)
+        return text if text.isascii() else re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match.group()):04x}", text)
+    return text if text.isascii() and "\x7f" not in text else hidden().sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

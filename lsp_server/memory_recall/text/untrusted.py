@@ -7,17 +7,24 @@ forge a second log line. Each destination has one function here and no other way
 from __future__ import annotations
 
 import re
+from functools import cache
 
 # Cc (but tab and newline), line and paragraph separators, lone surrogates, and the characters that reorder or hide
 # text: bidi and format controls, fillers, tag characters, the selectors of rare variants (whole messages have been
 # hidden in those), and what has no width, other than the two joiners and sixteen selectors that scripts and emoji need.
-HIDDEN = re.compile(
+_HIDDEN = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_LINE_BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_LINE_BREAKING = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+@cache
+def hidden() -> re.Pattern[str]:
+    """What is shown as escapes. Compiled when first met: most texts show at once that they have none of it."""
+    return re.compile(_HIDDEN)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -35,13 +42,18 @@ def for_terminal(text: str, *, single_line: bool = False) -> str:
     Newlines and tabs stay, unless `single_line` asks for one line.
     """
     unified = text.replace("\r\n", "\n")
-    shown = HIDDEN.sub(_escape, unified)
+    shown = unified if _is_plain(unified) else hidden().sub(_escape, unified)
     return shown.replace("\n", "\\n").replace("\t", "\\t") if single_line else shown
+
+
+def _is_plain(text: str) -> bool:
+    """Whether there is nothing in a text but printable ASCII, newlines and tabs."""
+    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def for_log(text: str) -> str:
     """Text that stays on one line of a log, whatever line ends a reader of that log knows."""
-    return _LINE_BREAKING.sub(_escape, text)
+    return text if text.isascii() and text.isprintable() else re.sub(_LINE_BREAKING, _escape, text)
 
 
 def for_markdown_block(text: str) -> str:

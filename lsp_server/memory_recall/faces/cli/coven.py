@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from pathlib import Path
 
 from memory_recall.errors import UsageError
-from memory_recall.faces.cli.invocation import Invocation, Parser, whole_number
+from memory_recall.faces.cli.invocation import Invocation, Options, Parser, whole_number
 from memory_recall.faces.present import results
 from memory_recall.recall import coven
 
@@ -65,7 +64,7 @@ def open_source(invocation: Invocation) -> int:
     return invocation.answer(options, opened.as_json(), results.opened_source)
 
 
-def _binary(options: Namespace) -> str | None:
+def _binary(options: Options) -> str | None:
     if options.binary == "":  # which would be the one on PATH
         raise UsageError("--binary is empty; name the coven-memory program, or leave the option out.")
     binary: str | None = options.binary
@@ -80,7 +79,7 @@ def _takes_familiar_root(parser: Parser) -> None:
     )
 
 
-def _familiar_root(options: Namespace) -> Path | None:
+def _familiar_root(options: Options) -> Path | None:
     if options.familiar_root == "":  # as a path that would be the working directory
         raise UsageError("--familiar-root is empty; name the familiar's workspace, or leave the option out.")
     return None if options.familiar_root is None else Path(options.familiar_root)

@@ -6,12 +6,12 @@ printed is UTF-8 and harmless to a terminal. Must not know any verb, store or re
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, TextIO
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn, TextIO
 
 from memory_recall.environment import Environment, Place
 from memory_recall.errors import RecallError, UsageError
@@ -19,12 +19,15 @@ from memory_recall.faces.present.terminal import Terminal
 from memory_recall.text.json_values import dumps
 from memory_recall.text.untrusted import for_terminal
 
+if TYPE_CHECKING:
+    from memory_recall.faces.cli.argument_parser import ArgumentParser
+
+Options = SimpleNamespace
+"""What was asked for, an attribute for each declared argument."""
+
 PROGRAM = "memory-recall"
 QUERY_LIMIT = 1 << 20
 """The most bytes that are read of a query on standard input."""
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_NAMED_OPTION = re.compile(r"argument ([-/\w]+): ")
 
 
 class Streams(NamedTuple):
@@ -43,14 +46,11 @@ class HelpAsked(Exception):
         self.text = text
 
 
-class _HelpLayout(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str) -> None:
-        # A fixed width: asking the terminal for its own imports shutil, for which a first answer need not wait.
-        super().__init__(prog, max_help_position=30, width=100)
+class Parser:
+    """The options of one verb, declared as argparse wants them. A mistake is a `UsageError` of one sentence, no exit.
 
-
-class Parser(argparse.ArgumentParser):
-    """The options of one verb. A mistake is a `UsageError` of one sentence, not an exit.
+    Most questions are words alone, and those need no library to be understood: argparse is imported and shown the
+    declarations only where something that was typed begins with a dash.
 
     `discreet` parsers repeat nothing of what was typed: a word of the query may have been taken for an option, and some
     queries may appear in no message.
@@ -66,38 +66,25 @@ class Parser(argparse.ArgumentParser):
         discreet: bool = False,
         has_json: bool = True,
     ) -> None:
-        super().__init__(
-            prog=f"{PROGRAM} {verb}",
-            usage=f"{PROGRAM} {verb} [options] {arguments}".rstrip(),
-            description=description,
-            epilog=f"example:\n  {example}",
-            formatter_class=_HelpLayout,
-            add_help=False,
-            allow_abbrev=False,
-        )
+        self.prog = f"{PROGRAM} {verb}"
         self.discreet = discreet
+        self.has_words = False
+        self._usage = f"{self.prog} [options] {arguments}".rstrip()
+        self._description = description
+        self._epilog = f"example:\n  {example}"
+        self._declared: list[tuple[tuple[str, ...], dict[str, Any]]] = []
         self.add_argument("-h", "--help", action="store_true", help="show this text and do nothing else")
         if has_json:
             self.add_argument("--json", action="store_true", help="answer with one JSON object instead of text")
 
-    def error(self, message: str) -> NoReturn:
-        """Raise the `UsageError` for what argparse found wrong."""
-        named = _NAMED_OPTION.match(message)
-        if self.discreet:
-            message = f"the option {named[1]} was not understood" if named else "the options were not understood"
-        elif named and message.startswith("ignored explicit argument", named.end()):
-            message = f"{named[1]} takes no value"
-        elif named:
-            message = f"{named[1]}: {message[named.end() :]}"
-        raise self.mistake(message)
-
-    def mistake(self, what: str) -> UsageError:
-        """A usage error that points at this verb's help."""
-        return UsageError(f"{what[:1].upper()}{what[1:]}; see `{self.prog} --help`.")
+    def add_argument(self, *names: str, **settings: Any) -> None:
+        """Declare an option, in the words of `argparse.ArgumentParser.add_argument`."""
+        self._declared.append((names, settings))
 
     def takes_query(self, what: str = "the query") -> None:
         """Accept words and `--query-stdin`."""
-        self.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
+        self.has_words = True
+        self.add_argument("words", nargs="*", default=[], help="==SUPPRESS==")
         self.add_argument(
             "--query-stdin",
             action="store_true",
@@ -108,19 +95,90 @@ class Parser(argparse.ArgumentParser):
         """Accept `--project DIR`."""
         self.add_argument("--project", metavar="DIR", help=what)
 
+    def parse(self, arguments: Sequence[str]) -> Options:
+        """The options and, in `words`, the words between them, of arguments without a `--`.
+
+        Raises `UsageError`, and `HelpAsked` where help was asked for.
+        """
+        if any(argument.startswith("-") for argument in arguments):
+            parser = self.argument_parser()
+            options, unknown = parser.read(arguments)
+            if options.help:
+                raise HelpAsked(parser.format_help())
+        else:
+            options = SimpleNamespace(**{_attribute(names): _default(settings) for names, settings in self._declared})
+            unknown = [] if self.has_words else list(arguments)
+            if self.has_words:
+                options.words = list(arguments)
+        if unknown:
+            raise self._misunderstood(unknown)
+        return options
+
+    def mistake(self, what: str) -> UsageError:
+        """A usage error that points at this verb's help."""
+        return UsageError(f"{what[:1].upper()}{what[1:]}; see `{self.prog} --help`.")
+
+    def argument_parser(self) -> ArgumentParser:
+        """The declarations in the hands of argparse."""
+        from memory_recall.faces.cli.argument_parser import ArgumentParser
+
+        return ArgumentParser(
+            self.prog,
+            usage=self._usage,
+            description=self._description,
+            epilog=self._epilog,
+            declared=self._declared,
+            complain=self._complain,
+        )
+
+    def _complain(self, message: str) -> NoReturn:
+        """Raise the `UsageError` for what argparse found wrong."""
+        named = re.match(r"argument ([-/\w]+): ", message)
+        if self.discreet:
+            message = f"the option {named[1]} was not understood" if named else "the options were not understood"
+        elif named and message.startswith("ignored explicit argument", named.end()):
+            message = f"{named[1]} takes no value"
+        elif named:
+            message = f"{named[1]}: {message[named.end() :]}"
+        raise self.mistake(message)
+
+    def _misunderstood(self, unknown: Sequence[str]) -> UsageError:
+        dashed = [word for word in unknown if word.startswith("-") and len(word) > 1]
+        if not dashed:
+            return self.mistake("this takes no words")
+        what = "an option is unknown" if self.discreet else f"{_shown(dashed[0])} is no option of this"
+        return self.mistake(f"{what}; put -- before words that begin with a dash" if self.has_words else what)
+
+
+def _attribute(names: Sequence[str]) -> str:
+    """The attribute of an argument, as argparse names it: its first long name, else its first."""
+    name = next((name for name in names if name.startswith("--")), names[0])
+    return name.lstrip("-").replace("-", "_")
+
+
+def _default(settings: Mapping[str, Any]) -> Any:
+    """The value of an argument that was not given, as argparse has it."""
+    return settings.get("default", False if settings.get("action") == "store_true" else None)
+
 
 def whole_number(written: str) -> int:
     """An option's value as an integer. The message does not repeat the value, which may be a word of a query."""
     if re.fullmatch(r"[+-]?[0-9]{1,18}", written) is None:
-        raise argparse.ArgumentTypeError("a whole number is expected")
+        raise _unfit("a whole number is expected")
     return int(written)
 
 
 def decimal_number(written: str) -> float:
     """An option's value as a finite number."""
     if re.fullmatch(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", written) is None:
-        raise argparse.ArgumentTypeError("a number such as 0.3 is expected")
+        raise _unfit("a number such as 0.3 is expected")
     return float(written)
+
+
+def _unfit(expected: str) -> Exception:
+    from argparse import ArgumentTypeError
+
+    return ArgumentTypeError(expected)
 
 
 class Invocation(NamedTuple):
@@ -143,29 +201,20 @@ class Invocation(NamedTuple):
         end = list(self.arguments).index("--")
         return self.arguments[:end], self.arguments[end + 1 :]
 
-    def parse(self, parser: Parser) -> argparse.Namespace:
+    def parse(self, parser: Parser) -> Options:
         """The options, and in `words` all words before and after a `--`.
 
         Raises `UsageError`, and `HelpAsked` where help was asked for.
         """
         head, tail = self._split()
-        options, unknown = parser.parse_known_intermixed_args(list(head))
-        if options.help:
-            raise HelpAsked(parser.format_help())
-        takes_words = hasattr(options, "words")
-        if unknown:
-            dashed = [word for word in unknown if word.startswith("-") and len(word) > 1]
-            if not dashed:
-                raise parser.mistake("this takes no words")
-            what = "an option is unknown" if parser.discreet else f"{_shown(dashed[0])} is no option of this"
-            raise parser.mistake(f"{what}; put -- before words that begin with a dash" if takes_words else what)
-        if takes_words:
+        options = parser.parse(head)
+        if parser.has_words:
             options.words = [*options.words, *tail]
         elif tail:
             raise parser.mistake("this takes no words")
         return options
 
-    def query(self, options: argparse.Namespace) -> str:
+    def query(self, options: Options) -> str:
         """The query: the words joined by spaces, or standard input without its one last line end.
 
         Bytes that are not UTF-8 become U+FFFD. Raises `UsageError` where both were given or the input is far too long.
@@ -181,14 +230,14 @@ class Invocation(NamedTuple):
         text = data.decode("utf-8-sig", errors="replace")
         return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
 
-    def reference(self, options: argparse.Namespace, what: str) -> str:
+    def reference(self, options: Options, what: str) -> str:
         """The one thing that the words name, in the same way as a query. Raises `UsageError` where there is none."""
         reference = self.query(options).strip()
         if not reference:
             raise UsageError(f"Say which {what}.")
         return reference
 
-    def place(self, options: argparse.Namespace) -> Place:
+    def place(self, options: Options) -> Place:
         """Where the question is asked: `--project`, else the working directory.
 
         By its real name, as that of the working directory is: what lies above a linked directory is what lies above
@@ -208,7 +257,7 @@ class Invocation(NamedTuple):
         return path
 
     def answer(
-        self, options: argparse.Namespace, shape: Mapping[str, Any], text: Callable[[Mapping[str, Any], Terminal], str]
+        self, options: Options, shape: Mapping[str, Any], text: Callable[[Mapping[str, Any], Terminal], str]
     ) -> int:
         """Print an answer as `--json` or as text for people; exit code 0."""
         if options.json:
@@ -240,12 +289,16 @@ class Invocation(NamedTuple):
 
 def encodable(text: str) -> str:
     """An argument as UTF-8 text, also where the locale could not read it; bytes that are no UTF-8 become U+FFFD."""
-    if _LONE_SURROGATE.search(text) is None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        pass
+    else:
         return text
     try:
         return os.fsencode(text).decode("utf-8", "replace")
     except UnicodeEncodeError:
-        return _LONE_SURROGATE.sub("\ufffd", text)
+        return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def _shown(written: str) -> str:
