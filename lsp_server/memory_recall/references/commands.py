@@ -6,7 +6,7 @@ import re
 
 from memory_recall.references.line import Line
 from memory_recall.references.nouns import NAME_LIMIT, Reference
-from memory_recall.text.key_runs import NAME_END, RUN, SEGMENTED, has_unspaced, is_name, is_unspaced
+from memory_recall.text.key_runs import SEGMENTED, expressions, has_unspaced, is_name, is_unspaced
 
 _COMMAND = "/nemp:recall"
 _SOMETHING_ELSE = re.compile(rf"{_COMMAND}[ \t]|\[\[|`|(?<![\w.:/\-])(?:nemp|memory|coven):")
@@ -50,7 +50,8 @@ def _quoted(line: Line, start: int, end: int) -> Reference | None:
 
 def _longest_known(line: Line, start: int, end: int) -> tuple[int, int] | None:
     # One character more than a name may have, so that the expression sees what stands behind the longest.
-    ends = [match.start() for match in NAME_END.finditer(line.text, start + 1, min(end, start + NAME_LIMIT + 1))]
+    found = expressions(line.text).name_end.finditer(line.text, start + 1, min(end, start + NAME_LIMIT + 1))
+    ends = [match.start() for match in found]
     for last in reversed(ends):
         if last - start <= NAME_LIMIT and line.known.has_key(line.text[start:last]):
             return start, last
@@ -59,7 +60,7 @@ def _longest_known(line: Line, start: int, end: int) -> tuple[int, int] | None:
 
 def _unknown(line: Line, start: int, end: int, *, is_all: bool) -> tuple[int, int] | None:
     text = line.text
-    word = RUN.match(text, start, min(end, start + NAME_LIMIT + 1))
+    word = expressions(text).run.match(text, start, min(end, start + NAME_LIMIT + 1))
     if word is None or text[start] == "-":  # an option
         return None
     last = line.ends(start, word.end())[-1]

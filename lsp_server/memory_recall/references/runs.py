@@ -9,10 +9,9 @@ from memory_recall.model import System
 from memory_recall.references.line import MEMORY_ID, OPENER, Line, system_of
 from memory_recall.references.nouns import NAME_LIMIT, Reference
 from memory_recall.text.key_runs import (
-    SCRIPT_BOUNDARY,
     SEGMENTED,
     SENTENCE_END,
-    SPACED_RUN,
+    expressions,
     has_unspaced,
     is_key_character,
     is_name,
@@ -47,7 +46,7 @@ def run_references(line: Line, start: int, end: int, *, bare_keys: bool, bare: b
 
 
 def _between_unspaced(line: Line, start: int, end: int, *, bare_keys: bool) -> Iterator[Reference]:
-    for part in SPACED_RUN.finditer(line.text, start, end):
+    for part in expressions(line.text).spaced_run.finditer(line.text, start, end):
         first, last = part.span()
         if is_unspaced(line.before(first)):
             while first < last and line.text[first] == ":":  # `参见:auth-flow`
@@ -110,7 +109,9 @@ def _ends(line: Line, start: int, segment_end: int, run_end: int) -> Iterator[in
         yield from line.ends(start, run_end)
     if segment_end < run_end or run_end - start > NAME_LIMIT:
         yield from line.ends(start, segment_end)
-    boundaries = SCRIPT_BOUNDARY.finditer(line.text, start + 1, min(segment_end, start + NAME_LIMIT + 1))
+    boundaries = expressions(line.text).script_boundary.finditer(
+        line.text, start + 1, min(segment_end, start + NAME_LIMIT + 1)
+    )
     for boundary in reversed([match.start() for match in boundaries]):
         yield boundary
         if line.text[boundary - 1] in SENTENCE_END:

@@ -11,7 +11,7 @@ from memory_recall.references.line import Line
 from memory_recall.references.nouns import ENCLOSED_LIMIT, Known, Reference
 from memory_recall.references.runs import run_references
 from memory_recall.text.code_spans import CodeSpan, code_spans
-from memory_recall.text.key_runs import CANDIDATE
+from memory_recall.text.key_runs import expressions
 
 _LINE = re.compile(r"[^\r\n]+")
 _LONGEST_SCHEME = 32
@@ -71,7 +71,8 @@ def _in_code(line: Line, span: CodeSpan) -> Iterator[Reference]:
 
 def _scan(line: Line, start: int, end: int, *, in_code: bool) -> Iterator[Reference]:
     position = start
-    while candidate := CANDIDATE.search(line.text, position, end):
+    expression = expressions(line.text).candidate
+    while candidate := expression.search(line.text, position, end):
         first, last = candidate.span()
         if candidate.lastgroup == "bracket":
             linked = bracket(line, first, last, end)
