@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_recall.environment import Environment, Place
 from memory_recall.model import SYSTEMS, Memory, Problem, System
@@ -27,8 +26,7 @@ _BRACKETED = re.compile(r"\[\[(.*)\]\]", re.DOTALL)
 _SUGGESTED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(NamedTuple):
     """What a reference says.
 
     `memories` begins with the one that is meant; others have the same name (the global store's entry that a project's
@@ -171,9 +169,11 @@ class Catalogue:
 
     def _ambiguities(self, systems: tuple[System, ...], target: str) -> Iterable[Problem]:
         """That several entries of `.agent` have the id, which a fast path knows that did not read their store."""
+        if "memory" not in systems:
+            return ()
         from memory_recall.stores import agent
 
-        return agent.duplicates(self._agent_entries(target)) if "memory" in systems else ()
+        return agent.duplicates(self._agent_entries(target))
 
     @cached_property
     def _places(self) -> NempPlaces:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from memory_recall.faces.lsp.execute import advertised, prefix_of
@@ -11,7 +9,7 @@ from memory_recall.faces.lsp.settings import SETTINGS, Settings
 
 
 def test_every_field_has_a_name_for_clients() -> None:
-    assert {setting.field for setting in SETTINGS.values()} == {field.name for field in fields(Settings)}
+    assert {setting.field for setting in SETTINGS.values()} == set(Settings._fields)
 
 
 @pytest.mark.parametrize("given", [None, {}, {"commandPrefix": None, "agentName": None}])

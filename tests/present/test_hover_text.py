@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ def memory(text: str = "JWT", **more: object) -> Memory:
 
 
 def shown(*memories: Memory, markdown: bool = True, **more: object) -> str:
-    resolution = replace(Resolution("nemp:auth-flow", memories), **more)  # type: ignore[arg-type]
+    resolution = Resolution("nemp:auth-flow", memories)._replace(**more)  # type: ignore[arg-type]
     return hover_text(resolution, markdown=markdown, workspace=WORKSPACE, home=HOME)
 
 

@@ -7,8 +7,7 @@ asks gives it the arguments as they came and the surroundings. `command_docs` wr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment, Place
@@ -26,8 +25,7 @@ NAMESPACE = "memoryRecall"
 _SHOWN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """Where a command runs, and for whom. `agent` is the name for the access log; None means the environment's."""
 
     place: Place
@@ -37,8 +35,7 @@ class Surroundings:
     agent: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One command.
 
     `verb` is its id without the namespace. `positional` is the option that a bare text means, if one is. `options` is

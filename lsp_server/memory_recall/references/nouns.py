@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from memory_recall.model import System
 
@@ -29,8 +28,7 @@ class Known(Protocol):
         """Whether the Coven store has a claim of that ULID."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """A place in a text that cites a memory. Offsets are code points into that text.
 
     `text[start:end]` is what an editor marks: with its brackets or its `nemp:`, without the ticks of a code span and

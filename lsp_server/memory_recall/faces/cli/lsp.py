@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 from memory_recall.faces.cli.invocation import Invocation, Parser
 
 
@@ -24,5 +22,4 @@ def lsp(invocation: Invocation) -> int:
         invocation.parse(parser)
     from memory_recall.faces.lsp.main import main
 
-    gc.enable()  # a server lives long, unlike the commands for which it is off
     return main(invocation.arguments)

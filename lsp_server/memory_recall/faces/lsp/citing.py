@@ -8,8 +8,9 @@ from lsprotocol import types
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.faces.lsp.documents import read_spot
-from memory_recall.faces.lsp.lookup import Citation, NeedsReading
+from memory_recall.faces.lsp.lookup import Citation
 from memory_recall.faces.lsp.session import Session
+from memory_recall.faces.lsp.shelves import NeedsReading
 
 Asked = types.HoverParams | types.DefinitionParams
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lsprotocol import types
 
 from memory_recall.text.positions import DEFAULT_ENCODING, ENCODINGS, Encoding
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(NamedTuple):
     """The capabilities of the client that change an answer.
 
     `encoding`: what its columns count; its own order of preference decides.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -20,8 +20,7 @@ from memory_recall.text.positions import Encoding, LineIndex, units_from_column
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Where a record begins in its store: a line from 0, and the client's units from `start` up to `end` in it."""
 
     path: Path

@@ -8,8 +8,8 @@ the event loop; what goes to a thread is a `Spot` or a text, which never change.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -21,8 +21,7 @@ NOTE_LIMIT = 64 * 1024 * 1024
 """The most bytes that are read of a note that no client has opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """A position in a note, with the one line that it is in. `column` counts code points from 0."""
 
     line: int

@@ -8,9 +8,10 @@ from typing import Any
 from lsprotocol import types
 
 from memory_recall.faces.lsp.citing import citation_at_once, citation_in_thread
-from memory_recall.faces.lsp.lookup import Citation, NeedsReading
+from memory_recall.faces.lsp.lookup import Citation
 from memory_recall.faces.lsp.protocol import log_failure
 from memory_recall.faces.lsp.session import Session
+from memory_recall.faces.lsp.shelves import NeedsReading
 from memory_recall.faces.present.hover import hover_text
 
 

@@ -7,21 +7,15 @@ is made at once; where one must be read, or where looking alone was slow the las
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import NamedTuple
 
 from memory_recall.cancellation import Cancellation
+from memory_recall.catalogue import Catalogue, Resolution
 from memory_recall.environment import Environment, Place
 from memory_recall.faces.lsp.documents import Spot
+from memory_recall.faces.lsp.shelves import NeedsReading, StandingShelf
+from memory_recall.references import Known, Reference, reference_at
 from memory_recall.stores.shelf import Shelf
-
-if TYPE_CHECKING:
-    from memory_recall.catalogue import Resolution
-    from memory_recall.references import Known, Reference
-    from memory_recall.stores.agent import AgentStore
-    from memory_recall.stores.coven import CovenStore
-    from memory_recall.stores.nemp import NempStore
 
 _QUICK = 0.003
 """Seconds that an answer may keep the event loop."""
@@ -33,18 +27,13 @@ _PATIENCE = 3
 """Slow answers in a row after which a place is left to threads. One may have been the fault of a busy machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(NamedTuple):
     """A reference in a note, with what it says there. Its `reference` counts columns of the spot's line."""
 
     place: Place
     spot: Spot
     reference: Reference
     resolution: Resolution
-
-
-class NeedsReading(Exception):
-    """The answer is not to be had by looking alone."""
 
 
 class Lookup:
@@ -59,7 +48,20 @@ class Lookup:
         """The citation at a spot, for the event loop. Raises `NeedsReading` where a thread should look."""
         if self._slow.get(place, _PATIENCE) >= _PATIENCE or len(spot.content) > _LONG_LINE:
             raise NeedsReading
-        return self._timed(place, spot, _Standing(self._shelf), at_once=True)
+        return self._timed(place, spot, StandingShelf(self._shelf), at_once=True)
+
+    def prepare(self, place: Place, cancellation: Cancellation) -> None:
+        """Read what a note there is likely to cite, so that the first hover need not wait for it. Not for the loop.
+
+        That is what nemp has; the other systems are asked only where a note has one of their ids. The first memory is
+        looked at as a hover would, for a store works out some things when first asked for one.
+        """
+        from memory_recall.stores.nemp import as_memory, find_stores
+
+        for store in self._shelf.nemp_stores(find_stores(place, self._environment)):
+            cancellation.check()
+            if store.entries:
+                as_memory(store, store.entries[0])
 
     def look(self, place: Place, spot: Spot, cancellation: Cancellation) -> Citation | None:
         """The citation at a spot; reads stores, so not for the event loop."""
@@ -67,9 +69,6 @@ class Lookup:
         return self._timed(place, spot, self._shelf)
 
     def _timed(self, place: Place, spot: Spot, shelf: Shelf, *, at_once: bool = False) -> Citation | None:
-        from memory_recall.catalogue import Catalogue
-        from memory_recall.references import reference_at
-
         started = time.perf_counter()
         catalogue = Catalogue(place, self._environment, shelf)
         reference = reference_at(spot.content, spot.column, catalogue)
@@ -87,35 +86,3 @@ def _leads_somewhere(reference: Reference, known: Known) -> bool:
     if reference.system == "memory":
         return known.has_memory(reference.target)
     return reference.system is None or known.has_claim(reference.target)
-
-
-class _Standing(Shelf):
-    """A shelf that hands out only what it holds and what still stands on disk."""
-
-    def __init__(self, shelf: Shelf) -> None:
-        super().__init__()
-        self._kept = shelf._kept
-
-    def nemp(self, path: Path, source: Literal["project", "global"]) -> NempStore:
-        from memory_recall.stores.nemp import is_current
-
-        kept: NempStore | None = self._kept.get((source, path))
-        if kept is None or not is_current(kept):
-            raise NeedsReading
-        return kept
-
-    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:  # noqa: ARG002
-        from memory_recall.stores.agent import is_current
-
-        kept: AgentStore | None = self._kept.get(("agent", project))
-        if kept is None or not is_current(kept):
-            raise NeedsReading
-        return kept
-
-    def coven(self, home: Path) -> CovenStore:
-        from memory_recall.stores.coven import is_current
-
-        kept: CovenStore | None = self._kept.get(("coven", home))
-        if kept is None or not is_current(kept):
-            raise NeedsReading
-        return kept

@@ -104,7 +104,6 @@ class MemoryServer(LanguageServer):
         for complaint in self._session.complaints:
             logger.warning("%s", complaint)
             self.window_log_message(types.LogMessageParams(types.MessageType.Warning, complaint))
-        self.workers.start(_load)
 
     def _shut_down(self, params: object) -> None:  # noqa: ARG002
         self.protocol.life = Life.SHUT_DOWN
@@ -121,6 +120,7 @@ class MemoryServer(LanguageServer):
 def _open(session: Session, params: types.DidOpenTextDocumentParams) -> None:
     document = params.text_document
     session.documents.open(document.uri, document.text, document.version)
+    session.prepare(document.uri)
 
 
 def _change(session: Session, params: types.DidChangeTextDocumentParams) -> None:
@@ -137,13 +137,6 @@ def _change_folders(session: Session, params: types.DidChangeWorkspaceFoldersPar
         added=[folder for folder in opened if folder is not None],
         removed=[folder.uri for folder in params.event.removed],
     )
-
-
-def _load() -> None:
-    """Import what the first hover and the first command need, while the client is busy opening its window."""
-    import memory_recall.catalogue
-    import memory_recall.faces.command_options
-    import memory_recall.references  # noqa: F401
 
 
 def _call_if_open(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:

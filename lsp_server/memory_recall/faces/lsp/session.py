@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_recall.environment import Environment, Place
 from memory_recall.faces.lsp.client import Client
@@ -12,16 +11,16 @@ from memory_recall.faces.lsp.documents import Documents
 from memory_recall.faces.lsp.folders import Folder, Folders
 from memory_recall.faces.lsp.lookup import Lookup
 from memory_recall.faces.lsp.settings import Settings
+from memory_recall.faces.lsp.shelves import SharedShelf
 from memory_recall.faces.lsp.uris import uri_of
 from memory_recall.faces.lsp.work import Workers
-from memory_recall.stores.shelf import Shelf
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """One session, from `initialize` to its end. Its parts change; which parts it has does not.
 
-    `complaints` are sentences on settings that could not be used.
+    `complaints` are sentences on settings that could not be used, `prepared` the places whose stores are being read
+    ahead of the first question.
     """
 
     environment: Environment
@@ -31,15 +30,16 @@ class Session:
     complaints: tuple[str, ...]
     folders: Folders
     documents: Documents
-    shelf: Shelf
+    shelf: SharedShelf
     lookup: Lookup
+    prepared: set[Place]
 
     @classmethod
     def of(cls, params: dict[str, Any], environment: Environment, workers: Workers) -> Session:
         """The session that an `initialize` begins, whatever the client left out or spelt its own way."""
         client = Client.of(params.get("capabilities"))
         settings, complaints = Settings.parse(params.get("initializationOptions"))
-        shelf = Shelf()
+        shelf = SharedShelf()
         return cls(
             environment=environment,
             workers=workers,
@@ -50,7 +50,15 @@ class Session:
             documents=Documents(client.encoding),
             shelf=shelf,
             lookup=Lookup(environment, shelf),
+            prepared=set(),
         )
+
+    def prepare(self, uri: str) -> None:
+        """A note was opened: have read, once a place, what it is likely to cite. Nobody waits for that."""
+        place = self.place_of(uri)
+        if place not in self.prepared:
+            self.prepared.add(place)
+            self.workers.start(lambda cancellation: self.lookup.prepare(place, cancellation))
 
     def place_of(self, uri: str) -> Place:
         """Where a note or a directory stands; what is no file, with no folder open, where the server was started.

@@ -7,8 +7,7 @@ add its start-up time to every opening of an editor.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_recall.faces.flags import flag
 from memory_recall.text.untrusted import for_log
@@ -19,8 +18,7 @@ _SECTIONS = ("memoryRecall", "memory-recall")
 """Names under which clients send the settings of one server among those of others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """Every setting, with its default.
 
     `command_prefix` stands before each command id, so that two servers in one window do not clash (fixed at
@@ -56,8 +54,7 @@ class Settings:
         return cls(**values), tuple(complaints)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One setting as a client writes it. `expected` and `about` are words for messages and documentation."""
 
     field: str

@@ -10,8 +10,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from memory_recall.text.json_values import dumps
 
@@ -23,8 +22,7 @@ _BODY_LIMIT = 256 * 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NamedTuple):
     """A body that is no message: what the client should be told about it."""
 
     message: str

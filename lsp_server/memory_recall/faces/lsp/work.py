@@ -67,9 +67,9 @@ class Workers:
                 raise
             return await answer
 
-    def start(self, work: Callable[[], object]) -> None:
-        """Do something nobody waits for, such as getting ready. Its failure is its own affair."""
-        self._pools[Lane.COMMAND].submit(work)
+    def start(self, work: Callable[[Cancellation], object], lane: Lane = Lane.LOOK) -> None:
+        """Begin work that nobody waits for, such as getting ready. Who asks for what it failed to do will see why."""
+        self._submit(work, lane)
 
     def stop(self, grace: float) -> bool:
         """Cancel everything; wait at most `grace` seconds for what is running. False where something still runs."""

@@ -8,9 +8,8 @@ image or HTML, and a client that shows Markdown as it is shows no escapes. In pl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_recall.catalogue import Resolution
 from memory_recall.faces.present.pieces import indented, one_field
@@ -32,8 +31,7 @@ _INLINE = 200
 _SYSTEMS = {"nemp": "nemp", "memory": "agent memory", "coven": "Coven claim"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
+class _Style(NamedTuple):
     """How one kind of hover writes a foreign text within a line, a name, a block, and the end of a line."""
 
     inline: Callable[[str], str]
