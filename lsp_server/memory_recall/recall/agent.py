@@ -7,6 +7,7 @@ answer: what could not be written is a problem in it.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -20,6 +21,7 @@ from memory_recall.recall.agent_inbox import Notice
 from memory_recall.recall.agent_query import AgentQuery, check
 from memory_recall.recall.agent_runs import Run
 from memory_recall.recall.agent_search import AgentHit, Counts, has_words, search
+from memory_recall.recall.budget import Item, Portion, Share, Spent, fitted, settled, trimmed_to
 from memory_recall.stores.agent import agent_directory, memory_directory
 from memory_recall.stores.agent_files import directory_fault, is_within, leads_outside, real_path, wrong_link
 from memory_recall.text.untrusted import for_log
@@ -50,14 +52,25 @@ class AgentResult:
     problems: tuple[Problem, ...]
     record: Path | None = None
     message: Path | None = None
+    budget: Spent | None = None
+
+    def items(self) -> Sequence[Item]:
+        """Its memories for a budget."""
+        return [Item(hit.entry.memory_id, hit.content, hit.trimmed is not None) for hit in self.hits]
+
+    def within(self, share: Share) -> AgentResult:
+        """The answer with no more than this."""
+        hits = tuple(_portion(self.hits[portion.number], portion) for portion in share.portions)
+        counts, problems = replace(self.counts, returned=len(hits)), self.problems[: share.problems]
+        return replace(self, hits=hits, counts=counts, problems=problems, budget=share.spent)
 
     def as_json(self) -> dict[str, Any]:
         """`v` and the very object that lies in `result.json`."""
         return {"v": 1, **self.as_record()}
 
     def as_record(self) -> dict[str, Any]:
-        """What `result.json` holds."""
-        return {
+        """What `result.json` holds: `budget` only where there was one."""
+        shape = {
             **self.run.as_json(),
             **self.request.filters_as_json(),
             "ranked_by": self.ranked_by,
@@ -66,6 +79,11 @@ class AgentResult:
             "continuity": self.continuity.as_json(),
             "memories": [hit.as_json() for hit in self.hits],
         }
+        return shape if self.budget is None else {**shape, "budget": self.budget.as_json()}
+
+
+def _portion(hit: AgentHit, portion: Portion) -> AgentHit:
+    return replace(hit, trimmed=trimmed_to(hit.content, portion, hit.trimmed))
 
 
 def recall(
@@ -102,6 +120,7 @@ def recall(
     ranked_by: Literal["relevance", "confidence"] = "relevance" if has_words(request) else "confidence"
     problems = (*store.problems_of(request.asked_types), *continuity.problems)
     result = AgentResult(request, run.done("success", env.now()), counts, hits, ranked_by, continuity, problems)
+    result = fitted(result, request.budget)
     _stop_if_cancelled(cancellation)
     return _left(result, project, env)
 
@@ -155,17 +174,24 @@ def _left(result: AgentResult, project: Path, env: Environment) -> AgentResult:
     record, unrecorded = _recorded(result.run, "result.json", result.as_record(), project)
     result = replace(result, record=record)
     if unrecorded is not None:
-        result = replace(result, problems=(*result.problems, unrecorded.problem))
+        result = _with(result, unrecorded.problem)
     if result.request.notify != "always":
         return result
     message, problems = _tell(_good_news(result, project), result.request, project, env)
-    result = replace(result, message=message, problems=(*result.problems, *problems))
+    result = _with(replace(result, message=message), *problems)
     if problems and record is not None:  # the record is to say the same as the answer
         try:
             agent_runs.amend(record, result.as_record())
         except agent_runs.NotAmended as failure:
-            result = replace(result, problems=(*result.problems, failure.problem))
+            result = _with(result, failure.problem)
     return result
+
+
+def _with(result: AgentResult, *problems: Problem) -> AgentResult:
+    """The answer with more problems, which take their room from what else is told within the budget."""
+    if not problems:
+        return result
+    return settled(replace(result, problems=(*result.problems, *problems)), result.request.budget)
 
 
 def _fail(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memory_recall.errors import UsageError
 from memory_recall.recall.agent_runs import check_run_id
 from memory_recall.stores.agent import MEMORY_TYPES, SCOPES, MemoryType
+
+if TYPE_CHECKING:
+    from memory_recall.recall.budget import Budget
 
 MOST = 50
 """The largest limit."""
@@ -20,7 +23,7 @@ class AgentQuery:
     """A question to the memories of one project.
 
     `types` and `scope` None mean all. `run_id` None has one made. `parent` is who is told; None: the environment's
-    `MEMORY_RECALL_PARENT`, else `coordinator`.
+    `MEMORY_RECALL_PARENT`, else `coordinator`. What a `budget` has no room for is not returned.
     """
 
     query: str
@@ -32,6 +35,7 @@ class AgentQuery:
     run_id: str | None = None
     parent: str | None = None
     notify: str = "always"
+    budget: Budget | None = None
 
     @property
     def asked_types(self) -> tuple[MemoryType, ...]:
@@ -67,3 +71,5 @@ def check(request: AgentQuery) -> None:
         raise UsageError("The parent is the name of whoever is to be told, and not empty.")
     if request.run_id is not None:
         check_run_id(request.run_id)
+    if request.budget is not None:
+        request.budget.check()

@@ -16,6 +16,7 @@ from memory_recall.text.dates import days_between, parse_moment
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
+    from memory_recall.recall.budget import Trimmed
 
 CONFIDENCE_SHARE, RECENCY_SHARE = 0.03, 0.02
 """How far confidence and recency may move a relevance: together by 5 %."""
@@ -35,15 +36,24 @@ class AgentHit:
     entry: AgentEntry
     score: float
     expired: bool
+    trimmed: Trimmed | None = None
+
+    @property
+    def content(self) -> str:
+        """What of the entry's content is given."""
+        return self.entry.content if self.trimmed is None else self.trimmed.text
 
     def as_json(self) -> dict[str, Any]:
-        """The contract's members of a memory, and what a reader wants to see beside them."""
+        """The contract's members of a memory, and what a reader wants to see beside them.
+
+        `trimmed` stands there only where `content` is the beginning of a longer text.
+        """
         entry = self.entry
-        return {
+        shape = {
             "memory_id": entry.memory_id,
             "type": entry.type,
             "title": entry.title,
-            "content": entry.content,
+            "content": self.content,
             "tags": list(entry.tags),
             "confidence": entry.confidence,
             "score": self.score,
@@ -56,6 +66,7 @@ class AgentHit:
             "expired": self.expired,
             "updated_at": entry.updated_at,
         }
+        return shape if self.trimmed is None else {**shape, "trimmed": self.trimmed.as_json()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment
 from memory_recall.errors import RecallError, UsageError
 from memory_recall.model import Problem
+from memory_recall.recall.budget import Budget, Item, Share, Spent, fitted, trimmed_to
 from memory_recall.recall.coven_binary import find_binary, search, time_limit
 from memory_recall.recall.coven_index import PrivateIndex, private_index
 from memory_recall.recall.coven_join import CovenHit, Joined, join
@@ -50,6 +51,7 @@ class CovenQuery:
     """What is asked. `k` counts claims, 1 to 20; `since` and `until` are ISO dates or times, both inclusive.
 
     `binary` names the program where PATH should not decide; `timeout` is in seconds; None leaves it to the environment.
+    What a `budget` has no room for is not returned.
     """
 
     query: str = field(repr=False)
@@ -61,6 +63,7 @@ class CovenQuery:
     binary: str | None = None
     familiar_root: Path | None = None
     timeout: float | None = None
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +84,24 @@ class CovenResult:
     order: Order = "printed"
     note: str | None = None
     problems: tuple[Problem, ...] = ()
+    budget: Spent | None = None
+
+    def items(self) -> Sequence[Item]:
+        """Its claims for a budget."""
+        return [Item(hit.claim.ulid, hit.snippet, hit.trimmed is not None) for hit in self.hits]
+
+    def within(self, share: Share) -> CovenResult:
+        """The answer with no more than this."""
+        hits = []
+        for portion in share.portions:
+            hit = self.hits[portion.number]
+            trimmed = trimmed_to(hit.snippet, portion, hit.trimmed)
+            hits.append(replace(hit, snippet=hit.snippet if trimmed is None else trimmed.text, trimmed=trimmed))
+        return replace(self, hits=tuple(hits), problems=self.problems[: share.problems], budget=share.spent)
 
     def as_json(self) -> dict[str, Any]:
-        """The contract's output, every key in every case."""
-        return {
+        """The contract's output, every key in every case; `budget` only where there was one."""
+        shape = {
             "v": 1,
             "hits": [hit.as_json() for hit in self.hits],
             "count": len(self.hits),
@@ -98,6 +115,7 @@ class CovenResult:
             "note": self.note,
             "problems": [problem.as_json() for problem in self.problems],
         }
+        return shape if self.budget is None else {**shape, "budget": self.budget.as_json()}
 
 
 def recall(request: CovenQuery, environment: Environment, cancellation: Cancellation | None = None) -> CovenResult:
@@ -116,7 +134,7 @@ def recall(request: CovenQuery, environment: Environment, cancellation: Cancella
         raise RecallError("manifest-unreadable", store.unreadable.message)
     if home is None or store is None or store.manifest is None or store.manifest.blank:
         manifest_hash = store.manifest_hash if store is not None else None
-        return CovenResult((), queried_at, manifest_hash, note=NOTHING_PROMOTED)
+        return fitted(CovenResult((), queried_at, manifest_hash, note=NOTHING_PROMOTED), request.budget)
     binary = find_binary(request.binary, environment)
     with private_index(store.root, environment, cancellation) as index:
         deadline = time.monotonic() + seconds
@@ -130,7 +148,7 @@ def recall(request: CovenQuery, environment: Environment, cancellation: Cancella
     ignored = relative_familiar_root(environment) if request.familiar_root is None else None
     if ignored is not None:
         answer.problems.append(Problem("familiar-root-ignored", ignored))
-    return CovenResult(
+    result = CovenResult(
         hits[: request.k],
         queried_at,
         store.manifest.sha256,
@@ -140,6 +158,7 @@ def recall(request: CovenQuery, environment: Environment, cancellation: Cancella
         order=answer.order,
         problems=(*answer.problems, *answer.joined.problems, *store.problems)[:_PROBLEMS_SHOWN],
     )
+    return fitted(result, request.budget)
 
 
 def _checked(request: CovenQuery) -> Period:
@@ -152,6 +171,8 @@ def _checked(request: CovenQuery) -> Period:
         )
     if not 1 <= request.k <= _MOST_HITS:
         raise UsageError(f"`k` is a number from 1 to {_MOST_HITS}.")
+    if request.budget is not None:
+        request.budget.check()
     return Period.between(request.since, request.until)
 
 

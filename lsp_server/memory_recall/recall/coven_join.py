@@ -17,6 +17,7 @@ from typing import Any
 from memory_recall.cancellation import Cancellation
 from memory_recall.files.reading import Unreadable
 from memory_recall.model import Memory, Problem
+from memory_recall.recall.budget import Trimmed
 from memory_recall.recall.coven_output import PrintedHit
 from memory_recall.recall.coven_period import Period
 from memory_recall.stores.coven import CovenStore, as_memory
@@ -33,12 +34,14 @@ class CovenHit:
     `snippet` is the chunk that the program printed, where that stands in the claim's text. An index that lags behind
     (`indexed_text_differs`) prints something else: then it is the verified text itself, or, for a claim that is not
     verified, what was printed. `score` is the best one printed for the claim; None where that was no number.
+    `trimmed` is set where the snippet ends early.
     """
 
     claim: Claim
     snippet: str
     score: float | None
     indexed_text_differs: bool = False
+    trimmed: Trimmed | None = None
 
     @property
     def memory(self) -> Memory:
@@ -46,7 +49,7 @@ class CovenHit:
         return as_memory(self.claim)
 
     def as_json(self) -> dict[str, Any]:
-        """The contract's hit; `superseded_by` only where there is one."""
+        """The contract's hit; `superseded_by` and `trimmed` only where there is one."""
         claim, memory, ledger = self.claim, self.memory, self.claim.ledger
         provenance = memory.provenance
         shape: dict[str, Any] = {
@@ -62,6 +65,8 @@ class CovenHit:
         }
         if ledger.superseded_by is not None:
             shape["superseded_by"] = ledger.superseded_by
+        if self.trimmed is not None:
+            shape["trimmed"] = self.trimmed.as_json()
         return {
             **shape,
             "confidence": claim.field("confidence"),

@@ -17,6 +17,7 @@ from memory_recall.environment import Environment, Place
 from memory_recall.errors import RecallError, UsageError
 from memory_recall.model import Memory, Problem, StandingCode, System
 from memory_recall.ranking.lexical import Document, Score, rank
+from memory_recall.recall.budget import Budget, Item, Portion, Share, Spent, Trimmed, fitted, trimmed_to
 from memory_recall.recall.near_duplicates import Text, say_the_same
 from memory_recall.text.snippets import shortened, snippet
 from memory_recall.text.tokens import words
@@ -54,12 +55,16 @@ Match = Literal["named", "words", "related", "none"]
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is asked. `limit` is 1 to 50. `familiar` is whose Coven documents are meant, with `with_coven` only."""
+    """What is asked. `limit` is 1 to 50. `familiar` is whose Coven documents are meant, with `with_coven` only.
+
+    What a `budget` has no room for is not returned.
+    """
 
     query: str = field(repr=False)
     limit: int = 10
     with_coven: bool = False
     familiar: str = "coven"
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +78,26 @@ class Hit:
     score: float
     words: tuple[str, ...] = ()
     also: tuple[Memory, ...] = ()
+    trimmed: Trimmed | None = None
+
+    @property
+    def text(self) -> str:
+        """What of the memory's text is given."""
+        return shortened(self.memory.text, TEXT_LENGTH) if self.trimmed is None else self.trimmed.text
 
     def as_json(self) -> dict[str, Any]:
-        """The contract's hit. `truncated` says that `text` is only the beginning; `snippet` is one line of it."""
-        memory = self.memory
-        return {
+        """The contract's hit. `truncated` says that `text` is only the beginning; `snippet` is one line of it.
+
+        `trimmed` stands there only where a budget has no room for the rest: then the line is one of what is given.
+        """
+        memory, trimmed = self.memory, self.trimmed
+        shape = {
             "system": memory.system,
             "id": memory.id,
             "title": memory.title,
-            "text": shortened(memory.text, TEXT_LENGTH),
-            "truncated": len(memory.text) > TEXT_LENGTH,
-            "snippet": snippet(memory.text, self.words, SNIPPET_LENGTH),
+            "text": self.text,
+            "truncated": trimmed is not None or len(memory.text) > TEXT_LENGTH,
+            "snippet": snippet(memory.text if trimmed is None else trimmed.text, self.words, SNIPPET_LENGTH),
             "score": round(self.score, 4),
             "words": list(self.words),
             "tags": list(memory.tags),
@@ -100,6 +114,12 @@ class Hit:
                 for other in self.also
             ],
         }
+        return shape if trimmed is None else {**shape, "trimmed": trimmed.as_json()}
+
+    def within(self, portion: Portion) -> Hit:
+        """The hit with no more than this of its text."""
+        trimmed = trimmed_to(self.memory.text if self.trimmed is None else self.trimmed.text, portion, self.trimmed)
+        return replace(self, trimmed=trimmed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +134,20 @@ class SearchResult:
     hits: tuple[Hit, ...]
     omitted: int = 0
     problems: tuple[Problem, ...] = ()
+    budget: Spent | None = None
+
+    def items(self) -> Sequence[Item]:
+        """Its hits for a budget."""
+        return [Item(f"{hit.memory.system}:{hit.memory.id}", hit.text, hit.trimmed is not None) for hit in self.hits]
+
+    def within(self, share: Share) -> SearchResult:
+        """The answer with no more than this."""
+        hits = tuple(self.hits[portion.number].within(portion) for portion in share.portions)
+        return replace(self, hits=hits, problems=self.problems[: share.problems], budget=share.spent)
 
     def as_json(self) -> dict[str, Any]:
-        """`{v, query, match, count, hits, omitted, problems}`."""
-        return {
+        """`{v, query, match, count, hits, omitted, problems}`, and `budget` where there was one."""
+        shape = {
             "v": 1,
             "query": self.query,
             "match": self.match,
@@ -126,6 +156,7 @@ class SearchResult:
             "omitted": self.omitted,
             "problems": [problem.as_json() for problem in self.problems],
         }
+        return shape if self.budget is None else {**shape, "budget": self.budget.as_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +188,7 @@ def search(
     hits = _in_order_of_succession([_hit(score, sections) for score in scores[:considered]])
     folded = _folded(hits)
     shown, omitted = folded[: request.limit], len(folded[request.limit :]) + len(scores[considered:])
-    return SearchResult(request.query, match, tuple(shown), omitted, tuple(problems))
+    return fitted(SearchResult(request.query, match, tuple(shown), omitted, tuple(problems)), request.budget)
 
 
 def _check(request: SearchQuery) -> None:
@@ -165,6 +196,8 @@ def _check(request: SearchQuery) -> None:
         raise UsageError("The query is empty; say what to search for.")
     if type(request.limit) is not int or not 1 <= request.limit <= LARGEST_LIMIT:
         raise UsageError(f"The limit must be a whole number from 1 to {LARGEST_LIMIT}.")
+    if request.budget is not None:
+        request.budget.check()
 
 
 def _sections(
