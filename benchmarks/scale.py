@@ -75,7 +75,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="sizes 10 to 10,000 with few samples, in about a minute")
     parser.add_argument("--sizes", type=int, nargs="+", help="numbers of memories (default 10 1000 10000 100000)")
     parser.add_argument("--stores", nargs="+", choices=STORES, default=STORES, help="which systems (default: all)")
-    parser.add_argument("--seconds", type=float, help="the most that one figure takes (default 10, quick 0.5)")
+    parser.add_argument("--seconds", type=float, help="the most that one figure takes (default 10, quick 0.3)")
     parser.add_argument("--only", choices=("cold", "warm"), help="the terminal's half or the editor's alone")
     parser.add_argument("--source", type=Path, metavar="DIR", help="measure the package in this directory instead")
     parser.add_argument("--worlds", type=Path, metavar="DIR", help="keep the worlds here, and use those that stand")
@@ -88,7 +88,7 @@ def parse() -> argparse.Namespace:
         parser.error("--sizes are at least 1")
     if os.name != "posix":
         parser.error("this benchmark needs a POSIX system")
-    options.seconds = options.seconds or (0.5 if options.quick else 10.0)
+    options.seconds = options.seconds or (0.3 if options.quick else 10.0)
     return options
 
 
@@ -112,7 +112,7 @@ def measure(world: World, options: argparse.Namespace) -> tuple[list[Figure], li
     failures: list[str] = []
     bounds = warm.Bounds(
         seconds=options.seconds,
-        spawns=2 if options.quick else 5,
+        spawns=1 if options.quick else 5,
         hovers=150 if options.quick else 500,
         recalls=100 if options.quick else 400,
         changes=5 if options.quick else 10,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -69,7 +70,7 @@ class Measured:
 
     def figures(self) -> Iterator[Figure]:
         """All of it, with ratios to the empty server's hover of the same kind."""
-        medians = {name: Figure(name, "", 0, "ms", samples, {}).median for name, samples in self.samples.items()}
+        medians = {name: statistics.median(samples) for name, samples in self.samples.items()}
         for name, samples in self.samples.items():
             unit: Unit = "MB" if name.endswith(("rss", "cache on disk")) else "ms"
             peer = self.floors.get(name)
@@ -153,26 +154,43 @@ def measure_recalls(measured: Measured, ours: Session, bounds: Bounds) -> None:
         kinds["warm search"] = (SEARCH, {})
     for name, (command, options) in kinds.items():
         asked = asked_of(measured.world)
-        ours.execute(command, {"query": next(asked), **options})
+        measured.timed(
+            f"first {name.removeprefix('warm ')} after spawn", ours.execute, command, {"query": next(asked), **options}
+        )
         for _ in within(bounds.seconds, bounds.recalls):
             query = {"query": next(asked), **options}
             measured.timed(name, ours.execute, command, query)
+    first = "first recall after spawn"
+    without, with_cache = (statistics.median(measured.samples[name]) for name in (f"{first}, empty cache", first))
+    measured.add("index build", without - with_cache)
 
 
 def measure_hovers_under_load(measured: Measured, ours: Session, empty: Session, bounds: Bounds) -> None:
-    """Hovers that are asked while a recall is under way: as one is answered, the next is sent."""
+    """Hovers that are asked while a recall is under way: as one is answered, the next is sent, and a hover after it.
+
+    A hover during which an older recall was answered may have had the server to itself, and is not counted.
+    """
     note, lines, asked = measured.world.note, lines_of(measured.world), asked_of(measured.world)
     command, options = COMMANDS[measured.world.facts.store]
     measured.floors["hover while recalls run"] = "empty server, hover while recalls run"
-    under_way = ours.begin_command(command, {"query": next(asked), **options})
+    under_way: int | None = None
     for _ in within(bounds.seconds, bounds.hovers):
-        line = next(lines)
-        measured.timed("hover while recalls run", ours.hover, note, line, CITED_AT)
-        measured.timed("empty server, hover while recalls run", empty.hover, note, line, CITED_AT)
-        if ours.has(under_way):
-            ours.wait(under_way)
+        just_begun = under_way is None
+        if under_way is None:
             under_way = ours.begin_command(command, {"query": next(asked), **options})
-    ours.wait(under_way)
+        line = next(lines)
+        before = time.perf_counter_ns()
+        ours.hover(note, line, CITED_AT)
+        taken = (time.perf_counter_ns() - before) / 1e6
+        answered = ours.has(under_way)
+        if just_begun or not answered:
+            measured.add("hover while recalls run", taken)
+        if answered:
+            ours.wait(under_way)
+            under_way = None
+        measured.timed("empty server, hover while recalls run", empty.hover, note, line, CITED_AT)
+    if under_way is not None:
+        ours.wait(under_way)
 
 
 def measure_after_changes(measured: Measured, ours: Session, bounds: Bounds) -> None:

@@ -108,6 +108,14 @@ def test_what_failed_is_said_and_what_was_not_measured_has_no_row() -> None:
     assert "hover, Coven" not in text
 
 
+def test_goals_that_were_not_measured_are_counted_and_not_listed() -> None:
+    rows = goals.goals([figure("hover", "nemp", 100_000, 0.6, empty=1.2)])
+    table = report.goals_table(rows)
+    assert table.count("reached") == 1
+    assert f"{len(rows) - 1} goals are about" in table
+    assert report.goals_table(goals.goals([])).startswith(f"{len(rows)} goals")
+
+
 def test_tables_are_replaced_between_their_markers_and_nowhere_else(tmp_path: Path) -> None:
     page = tmp_path / "benchmarks.md"
     page.write_text(f"above\n\n{report.BEGIN}\nold\n{report.END}\n\nbelow\n", encoding="utf-8")
