@@ -21,7 +21,7 @@ lint: $(READY)
 bench: $(READY)
 	@$(BIN)/python benchmarks/cold_start.py
 	@$(BIN)/python benchmarks/hover.py
-	@$(BIN)/python benchmarks/quality.py
+	@$(BIN)/python -m benchmarks.quality --peers
 
 setup: $(READY)
 

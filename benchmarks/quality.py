@@ -1,95 +1,130 @@
 #!/usr/bin/env python3
-"""Whether the right memory comes first: recall and nDCG of our ranking on collections with known answers.
+"""Whether the right memory comes first, and nothing where nothing answers: our ranking and its peers, in one run.
 
-    python benchmarks/quality.py [FILE ...] [--data DIR] [--json]
+    python -m benchmarks.quality [FILE ...] [--split dev|held-out|all] [--peers] [--data DIR] [--json | --markdown]
 
-A collection is a JSON file, `[{name, memories: [text], queries: [{query, relevant: [index], category}]}]`: every item
-is a store of its own. The collections are not ours and do not ship with the repository; they are looked for in
-`../shared/bench` beside it, and what is absent is skipped with a word. Category 5 of LoCoMo (questions that have no
-answer) is left out. Figures are means over queries, in percent:
-
-- R@5, R@10: the share of the relevant memories among the first 5 or 10.
-- nDCG@10: discounted gain, 1/log2(rank + 1) for each relevant memory, over the best gain possible (Järvelin and
-  Kekäläinen 2002).
+Collections are our own corpus (corpus/README.md) and, where they stand in `../shared/bench` beside the repository,
+LoCoMo and Cranfield, which are not ours and do not ship; what is absent is skipped with a word. A collection of several
+stores is measured store by store, and LoCoMo once more with all its conversations in one store. What the figures mean
+stands in quality_figures.py; tuning looks at `--split dev` only.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
-import statistics
 import sys
-import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from memory_recall.ranking.lexical import Document, rank
+from benchmarks import corpora, peers, quality_figures, quality_report
+from benchmarks.corpora import Collection
+from benchmarks.quality_figures import Outcome
+from benchmarks.subjects import Ours, Subject, Unavailable
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "bench"
-COLLECTIONS = ("locomo-dev.json", "cranfield.json")
-UNANSWERABLE = 5
-DEPTH = 10
+COMPARED = ("recall_5", "recall_10", "ndcg_10", "silent")
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="collections (default: those in --data)")
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder of the collections")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    options = parser.parse_args()
-    files = options.files or [options.data / name for name in COLLECTIONS]
-    measured = [measure(path) for path in files if path.is_file()]
-    skipped = [f"{path.name}: not found" for path in files if not path.is_file()]
-    report = {"v": 1, "benchmark": "quality", "collections": measured, "skipped": skipped}
-    print(json.dumps(report, indent=2) if options.json else as_table(report))
+    options = parse(arguments)
+    collections, skipped = gathered(options.files, options.data, options.split)
+    if not collections:
+        print("no collection to measure: " + "; ".join(skipped), file=sys.stderr)
+        return 1
+    subjects: list[Subject] = [Ours()]
+    if options.peers:
+        for peer in peers.available():
+            if isinstance(peer, Unavailable):
+                skipped.append(str(peer))
+            else:
+                subjects.append(peer)
+    report = {
+        "v": 2,
+        "benchmark": "quality",
+        "collections": [measured(collection, subjects, options.split) for collection in collections],
+        "skipped": skipped,
+    }
+    if options.json:
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+    elif options.markdown:
+        print(quality_report.as_markdown(report))
+    else:
+        print(quality_report.as_table(report))
     return 0
 
 
-def measure(path: Path) -> dict[str, Any]:
-    """The figures of one collection."""
-    figures: dict[str, list[float]] = {"recall_5": [], "recall_10": [], "ndcg_10": [], "milliseconds": []}
-    for store in json.loads(path.read_text(encoding="utf-8")):
-        documents = [Document("", text) for text in store["memories"]]
-        for query in store["queries"]:
-            relevant = set(query["relevant"])
-            if not relevant or query.get("category") == UNANSWERABLE:
-                continue
-            before = time.perf_counter_ns()
-            first = [score.index for score in rank(query["query"], documents)[:DEPTH]]
-            figures["milliseconds"].append((time.perf_counter_ns() - before) / 1e6)
-            figures["recall_5"].append(len(relevant.intersection(first[:5])) / len(relevant))
-            figures["recall_10"].append(len(relevant.intersection(first)) / len(relevant))
-            figures["ndcg_10"].append(normalised_gain(first, relevant))
-    if not figures["milliseconds"]:
-        raise SystemExit(f"{path} has no query with a relevant memory.")
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="collections (default: all there are)")
+    parser.add_argument("--split", choices=("dev", "held-out", "all"), default="all", help="which half of our corpus")
+    parser.add_argument("--peers", action="store_true", help="measure the peers as well")
+    parser.add_argument("--data", type=Path, default=corpora.SHARED, help="the folder of LoCoMo and Cranfield")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    form.add_argument("--markdown", action="store_true", help="print tables in Markdown")
+    return parser.parse_args(arguments)
+
+
+def gathered(files: Sequence[Path], data: Path, split: str) -> tuple[list[Collection], list[str]]:
+    """The collections to measure, and what is skipped and why."""
+    if files:
+        found = list(_read(files))
+        absent = [path for path in files if not path.is_file()]
+    else:
+        paths = [data / name for name in corpora.COLLECTIONS]
+        found = [corpora.read_corpus(corpora.corpus_files()), *_read(paths)]
+        absent = [path for path in paths if not path.is_file()]
+    collections = [corpora.in_split(collection, split) for collection in found]
+    return collections, [f"{path.name}: not found in {path.parent.name}/" for path in absent]
+
+
+def measured(collection: Collection, subjects: Sequence[Subject], split: str = "all") -> dict[str, Any]:
+    """The figures of one collection: of each subject, of each kind of question for the first, and the distance between.
+
+    Raises SystemExit for a collection without questions.
+    """
+    queries = [query for store in collection.stores for query in store.queries]
+    if not queries:
+        raise SystemExit(f"{collection.name} has no question to ask.")
+    rows: list[dict[str, Any]] = []
+    outcomes = {subject.name: quality_figures.measure(subject, collection) for subject in subjects}
+    ours = outcomes[subjects[0].name]
+    for name, theirs in outcomes.items():
+        row: dict[str, Any] = {"name": name, **quality_figures.summary(theirs)}
+        if theirs is not ours:
+            row["ours_better_by"] = _advantages(ours, theirs)
+        row["kinds"] = {
+            kind: quality_figures.summary(of_kind, intervals=False)
+            for kind, of_kind in quality_figures.by_kind(theirs).items()
+        }
+        rows.append(row)
     return {
-        "name": path.stem,
-        "queries": len(figures["recall_5"]),
-        **{name: round(100 * statistics.fmean(figures[name]), 1) for name in ("recall_5", "recall_10", "ndcg_10")},
-        "median_ms": round(statistics.median(figures["milliseconds"]), 2),
+        "name": collection.name,
+        "split": split if any(query.split for query in queries) else "all",
+        "stores": len(collection.stores),
+        "memories": sum(len(store.documents) for store in collection.stores),
+        "subjects": rows,
     }
 
 
-def normalised_gain(first: Sequence[int], relevant: Collection[int]) -> float:
-    """nDCG with binary relevance of a ranking cut at `DEPTH`."""
-    gained = sum(1 / math.log2(rank_ + 1) for rank_, index in enumerate(first, start=1) if index in relevant)
-    best = sum(1 / math.log2(rank_ + 1) for rank_ in range(1, min(DEPTH, len(relevant)) + 1))
-    return gained / best
+def _advantages(ours: Sequence[Outcome], theirs: Sequence[Outcome]) -> dict[str, dict[str, float]]:
+    points = ((name, quality_figures.advantage(ours, theirs, name)) for name in COMPARED)
+    return {name: value for name, value in points if value is not None}
 
 
-def as_table(report: Mapping[str, Any]) -> str:
-    """The report for people."""
-    lines = [f"{'':16} queries    R@5   R@10  nDCG@10  median ms"]
-    lines += [
-        f"{row['name']:16} {row['queries']:7} {row['recall_5']:6.1f} {row['recall_10']:6.1f} {row['ndcg_10']:8.1f}"
-        f" {row['median_ms']:10.2f}"
-        for row in report["collections"]
-    ]
-    lines += [f"skipped: {reason}" for reason in report["skipped"]]
-    return "\n".join(lines)
+def _read(paths: Sequence[Path]) -> Iterator[Collection]:
+    for path in paths:
+        if path.is_file():
+            collection = corpora.read(path)
+            yield collection
+            # Questions without an answer in their own store could have one in another, so only a collection whose
+            # questions all have answers can be thrown together.
+            answered = all(query.relevant for store in collection.stores for query in store.queries)
+            if len(collection.stores) > 1 and answered:
+                yield corpora.merged(collection)
 
 
 if __name__ == "__main__":
