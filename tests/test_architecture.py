@@ -211,7 +211,8 @@ def test_the_first_answer_of_a_terminal_loads_no_library_it_does_not_use(tmp_pat
         "try:\n    code = main(['nemp', 'recall', 'auth-flow'])\n"
         "except SystemExit as leaving:\n    code = leaving.code\n"
         "assert not code, code\n"
-        "heavy = 'pygls lsprotocol pydantic yaml rapidfuzz filelock asyncio subprocess dataclasses inspect'.split()\n"
+        "heavy = 'pygls lsprotocol pydantic yaml rapidfuzz filelock msgspec asyncio subprocess '\\\n"
+        "'dataclasses inspect'.split()\n"
         "print('LOADED', sorted(set(heavy) & set(sys.modules)))\n"
     )
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home")}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from memory_recall.files.locking import NotLocked, held_briefly, locked
-from memory_recall.files.reading import FileBytes, Unreadable, read_file, stamp_of
+from memory_recall.files.reading import FileBytes, Unreadable, is_unchanged, read_file, stamp_of
 from memory_recall.model import Problem
 from memory_recall.text.untrusted import for_log
 
@@ -45,6 +45,7 @@ def rewrite(
     path: Path,
     change: Callable[[bytes], bytes],
     *,
+    known: FileBytes | None = None,
     before_replace: Callable[[], None] | None = None,
     check: Callable[[], None] | None = None,
 ) -> None:
@@ -52,7 +53,8 @@ def rewrite(
 
     A link is followed; mode, and where permitted owner and extended attributes, are kept. `change` may be called again
     with newer bytes, when someone without our lock has written meanwhile; when it returns what it was given nothing is
-    written. `before_replace` is called at most once, when the new bytes are on the disk and only their renaming is
+    written. Bytes `known` from an earlier reading are not read again where their stamp says that they still stand.
+    `before_replace` is called at most once, when the new bytes are on the disk and only their renaming is
     left; whoever undoes what it did when `NotWritten` comes, has a step that is done with the replacement or not at
     all. `check` is called while the lock is waited for and a last time before `before_replace`; it raises where nobody
     wants the file written any more. What any of the three raises comes through, the file untouched.
@@ -65,15 +67,16 @@ def rewrite(
         real = Path(os.path.realpath(path))
     with _writing(path), locked(real.parent, check=still_wanted):
         _remove_stale(real.parent)
-        for _ in range(_ATTEMPTS):
-            old = read_file(path)
+        for attempt in range(_ATTEMPTS):
+            still_known = known if not attempt and known is not None and is_unchanged(path, known.stamp) else None
+            old = still_known or read_file(path)
             _check_writable(real)
             _check_writable(real.parent)
             new = _asking(change, old.data)
             if new == old.data:
                 return
             with _temporary(real.parent, new, like=real) as temporary:
-                if read_file(path) != old:
+                if not is_unchanged(path, old.stamp) and read_file(path) != old:
                     continue
                 if still_wanted and not told:
                     still_wanted()

@@ -6,7 +6,7 @@ docs/contract.md, "nemp". The searching is `nemp_tiers.py`'s, what a read leaves
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from memory_recall.stores.nemp import NempPlaces, NempStore, Source, find_stores
 from memory_recall.stores.nemp_entry import NempEntry
 
 if TYPE_CHECKING:
-    from memory_recall.recall.nemp_accounting import Accounted
+    from memory_recall.recall.budget import Budget, Item, Share, Spent, Trimmed
     from memory_recall.stores.shelf import Shelf
 
 LARGEST_LIMIT = 50
@@ -28,13 +28,15 @@ LARGEST_LIMIT = 50
 class NempQuery(NamedTuple):
     """What is asked: a key, or words. `limit` (1 to 50) cuts what is no exact hit.
 
-    With `record`, each memory returned counts as read by `agent` (else `$CLAUDE_AGENT_NAME`, else `main`).
+    With `record`, each memory returned counts as read by `agent` (else `$CLAUDE_AGENT_NAME`, else `main`). What a
+    `budget` has no room for is not returned.
     """
 
     query: str
     limit: int = 10
     record: bool = True
     agent: str | None = None
+    budget: Budget | None = None
 
 
 class NempMemory(NamedTuple):
@@ -63,10 +65,14 @@ class NempMemory(NamedTuple):
     recorded: bool
     standings: tuple[Standing, ...] = ()
     words: tuple[str, ...] = ()
+    trimmed: Trimmed | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The contract's object for one memory. `text` is null for a value that is text already."""
-        return {
+        """The contract's object for one memory. `text` is null for a value that is text already.
+
+        `trimmed` stands there only where `value` is the beginning of a longer text.
+        """
+        shape = {
             "key": self.key,
             "value": self.value,
             "text": None if isinstance(self.value, str) else self.text,
@@ -87,6 +93,7 @@ class NempMemory(NamedTuple):
             "standings": [standing.as_json() for standing in self.standings],
             "words": list(self.words),
         }
+        return shape if self.trimmed is None else {**shape, "trimmed": self.trimmed.as_json()}
 
 
 class ShadowedMemory(NamedTuple):
@@ -118,10 +125,33 @@ class NempResult(NamedTuple):
     shadowed: tuple[ShadowedMemory, ...] = ()
     omitted: int = 0
     problems: tuple[Problem, ...] = ()
+    budget: Spent | None = None
+
+    def items(self) -> Sequence[Item]:
+        """Its memories for a budget. A value that is no text is given whole or not at all."""
+        from memory_recall.recall.budget import Item
+
+        return [
+            Item(memory.key, memory.value if isinstance(memory.value, str) else None, memory.trimmed is not None)
+            for memory in self.memories
+        ]
+
+    def within(self, share: Share) -> NempResult:
+        """The answer with no more than this."""
+        from memory_recall.recall.budget import trimmed_to
+
+        memories = []
+        for portion in share.portions:
+            memory = self.memories[portion.number]
+            trimmed = trimmed_to(memory.text, portion, memory.trimmed)
+            text = memory.text if portion.text is None else portion.text
+            value = memory.value if portion.text is None else portion.text
+            memories.append(memory._replace(value=value, text=text, trimmed=trimmed))
+        return self._replace(memories=tuple(memories), problems=self.problems[: share.problems], budget=share.spent)
 
     def as_json(self) -> dict[str, Any]:
-        """`{v, query, match, count, memories, shadowed, omitted, problems}`."""
-        return {
+        """`{v, query, match, count, memories, shadowed, omitted, problems}`, and `budget` where there was one."""
+        shape = {
             "v": 1,
             "query": self.query,
             "match": self.match,
@@ -131,6 +161,7 @@ class NempResult(NamedTuple):
             "omitted": self.omitted,
             "problems": [problem.as_json() for problem in self.problems],
         }
+        return shape if self.budget is None else {**shape, "budget": self.budget.as_json()}
 
 
 def recall(
@@ -140,7 +171,7 @@ def recall(
     shelf: Shelf,
     cancellation: Cancellation | None = None,
 ) -> NempResult:
-    """Answer from the stores that the place sees, and account for each memory returned.
+    """Answer from the stores that the place sees, and account for each memory returned: no other counts as read.
 
     Whatever is broken in a store, or keeps a read from being recorded, and that there is no store at all, is a problem
     beside the answer. Raises
@@ -154,21 +185,22 @@ def recall(
     hits = found.hits if found.match == "exact" else found.hits[: request.limit]
     if cancellation is not None:
         cancellation.check()
-    memories, problems = (
-        _accounted(request, hits, places, environment, cancellation)
-        if request.record
-        else (tuple(_memory(hit, hit.entry, hit.store.place_of(hit.entry), recorded=False) for hit in hits), ())
-    )
+    known = (*nowhere, *(problem for store in stores for problem in store.problems))
+    answer = NempResult(request.query, found.match, (), tuple(_shadowed(found)), len(found.hits) - len(hits), known)
+    share = None if request.budget is None else _share(request, answer, hits, places, environment)
+    if share is not None:
+        hits = tuple(hits[portion.number] for portion in share.portions)
+    if request.record:
+        memories, problems = _accounted(request, hits, places, environment, shelf, cancellation=cancellation)
+    else:
+        memories, problems = tuple(_unrecorded(hit, hit.entry) for hit in hits), ()
     if any(memory.recorded for memory in memories):
         stores = [_after_writing(store, memories, shelf) for store in stores]
-    return NempResult(
-        query=request.query,
-        match=found.match,
-        memories=memories,
-        shadowed=tuple(_shadowed(found)),
-        omitted=len(found.hits) - len(hits),
-        problems=(*nowhere, *(problem for store in stores for problem in store.problems), *problems),
+        known = (*nowhere, *(problem for store in stores for problem in store.problems))
+    answer = answer._replace(
+        memories=memories, problems=(*known[: None if share is None else share.problems], *problems)
     )
+    return answer if share is None else _settled(answer, share, request.budget)
 
 
 def _check(request: NempQuery) -> None:
@@ -176,6 +208,37 @@ def _check(request: NempQuery) -> None:
         raise UsageError("The query is empty; give a memory's key or words to search for.")
     if type(request.limit) is not int or not 1 <= request.limit <= LARGEST_LIMIT:
         raise UsageError(f"The limit must be a whole number from 1 to {LARGEST_LIMIT}.")
+    if request.budget is not None:
+        request.budget.check()
+
+
+def _share(
+    request: NempQuery, answer: NempResult, hits: Sequence[Hit], places: NempPlaces, environment: Environment
+) -> Share | None:
+    """What fits of the memories as they will be after their reads, and so which of them are read at all."""
+    from memory_recall.recall.budget import share_of
+    from memory_recall.recall.nemp_accounting import Goals, foreseen
+
+    memories = [_unrecorded(hit, hit.entry) for hit in hits]
+    if request.record and places.log is not None:
+        goals, now = Goals.of(places), environment.now()
+        memories = [
+            memory._replace(recorded=True, **foreseen(hit.entry, now, goals))
+            for memory, hit in zip(memories, hits, strict=True)
+        ]
+    return share_of(answer._replace(memories=tuple(memories)), request.budget)
+
+
+def _settled(answer: NempResult, share: Share, budget: Budget | None) -> NempResult:
+    """The answer within its share, whatever recording it added. A value that changed meanwhile is looked at anew."""
+    from memory_recall.recall.budget import Portion, settled
+
+    texts = [
+        portion.text if portion.text is not None and memory.text.startswith(portion.text) else None
+        for portion, memory in zip(share.portions, answer.memories, strict=True)
+    ]
+    portions = tuple(Portion(number, text) for number, text in enumerate(texts))
+    return settled(answer.within(share._replace(portions=portions, problems=len(answer.problems))), budget)
 
 
 def _accounted(
@@ -183,6 +246,8 @@ def _accounted(
     hits: Sequence[Hit],
     places: NempPlaces,
     environment: Environment,
+    shelf: Shelf,
+    *,
     cancellation: Cancellation | None,
 ) -> tuple[tuple[NempMemory, ...], tuple[Problem, ...]]:
     """The memories after their reads. Each store is written once, the project's first.
@@ -202,24 +267,23 @@ def _accounted(
         ours = [(number, hit) for number, hit in enumerate(hits) if hit.store is store]
         recorded = any(memory.recorded for memory in memories.values())
         check = None if cancellation is None or recorded else cancellation.check
-        accounted = account(store, [hit.entry for _, hit in ours], reader, goals, check)
+        entries = [hit.entry for _, hit in ours]
+        accounted = account(store, entries, reader, goals, check)
         problems += accounted.problems
-        memories.update(_memories_after(store, ours, accounted))
+        if accounted.store is not None:
+            shelf.put_nemp(accounted.store)
+        for (number, hit), before, entry, there in zip(ours, entries, accounted.entries, accounted.places, strict=True):
+            if entry is None:
+                memories[number] = _unrecorded(hit, before)
+            else:
+                memories[number] = _memory(hit, entry, there, recorded=True)
     if goals.problem is not None:
         problems.append(goals.problem)
     return tuple(memories[number] for number in range(len(hits))), tuple(problems)
 
 
-def _memories_after(
-    store: NempStore, hits: Sequence[tuple[int, Hit]], accounted: Accounted
-) -> Mapping[int, NempMemory]:
-    memories = {}
-    for (number, hit), entry, there in zip(hits, accounted.entries, accounted.places, strict=True):
-        if entry is None:
-            memories[number] = _memory(hit, hit.entry, store.place_of(hit.entry), recorded=False)
-        else:
-            memories[number] = _memory(hit, entry, there, recorded=True)
-    return memories
+def _unrecorded(hit: Hit, entry: NempEntry) -> NempMemory:
+    return _memory(hit, entry, hit.store.place_of(entry), recorded=False)
 
 
 def _memory(hit: Hit, entry: NempEntry, there: tuple[int, int], *, recorded: bool) -> NempMemory:

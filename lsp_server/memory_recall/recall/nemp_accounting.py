@@ -81,12 +81,13 @@ class Goals:
 class Accounted(NamedTuple):
     """The entries of one store after their reads, each None where its read could not be recorded.
 
-    `places` are their lines and columns by now.
+    `places` are their lines and columns by now, `store` the store as it was written, where that is known.
     """
 
     entries: tuple[NempEntry | None, ...]
     places: tuple[tuple[int, int], ...]
     problems: tuple[Problem, ...] = ()
+    store: NempStore | None = None
 
 
 def account(
@@ -118,11 +119,23 @@ def account(
         for take_back in reversed(undo):
             take_back()
         return _nothing_recorded(store, read, failure.problem)
-    lines = LineIndex(edited.text)
-    changed = iter(edited.entries)
+    changed, there = iter(edited.entries), iter(edited.places)
     entries = tuple(None if entry is None else next(changed) for entry in present)
-    places = tuple((1, 1) if entry is None else lines.line_column(entry.key_offset) for entry in entries)
-    return Accounted(entries, places, tuple(_vanished(store, read, entries)))
+    places = tuple((1, 1) if entry is None else next(there) for entry in present)
+    return Accounted(entries, places, tuple(_vanished(store, read, entries)), edited.store)
+
+
+def foreseen(entry: NempEntry, moment: datetime, goals: Goals) -> dict[str, Any]:
+    """`type`, `confidence`, `vitality` and `links` of an entry as they will be when its read was recorded."""
+    members: dict[str, Any] = {
+        "type": entry.type,
+        "confidence": entry.confidence,
+        "vitality": entry.vitality,
+        "links": entry.links,
+    }
+    for (name, *rest), value in _change(entry, moment, goals).changes:
+        members[name] = {**members[name], rest[0]: value} if rest else value
+    return members
 
 
 def _change(entry: NempEntry, moment: datetime, goals: Goals) -> EntryChange:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from memory_recall.files.reading import FileBytes, stamp_of
 from memory_recall.files.writing import NotWritten, rewrite
-from memory_recall.stores.nemp import NempStore, bytes_of, store_of_bytes
+from memory_recall.stores.nemp import NempStore, bytes_of, store_after_change, store_after_edit
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.json_edit import edit_object, replace_spans, wrap_as_object
+from memory_recall.text.positions import LineIndex
 
 
 class EntryChange(NamedTuple):
@@ -23,10 +25,14 @@ class EntryChange(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """A store's text with the changes made, and the changed entries in it, in the order of the changes."""
+    """The changed entries as they stand in the file now, in the order of the changes, with their lines and columns.
 
-    text: str
-    entries: tuple[NempEntry, ...]
+    `store` is all of a large store as it was written; a small one is as soon read again.
+    """
+
+    entries: tuple[NempEntry, ...] = ()
+    places: tuple[tuple[int, int], ...] = ()
+    store: NempStore | None = None
 
 
 def rewrite_entries(
@@ -43,18 +49,23 @@ def rewrite_entries(
 
     Raises `NotWritten`, also where the file is no readable store any more.
     """
-    edited = Edited(store.text, ())
+    edited = Edited()
+    held = store.bytes_held()
 
     def change(data: bytes) -> bytes:
         nonlocal edited
-        unchanged = bytes_of(store, store.text) == data
-        fresh = store if unchanged else store_of_bytes(store.path, store.source, data, None)
+        fresh = store if data is held or store.holds(data) else store_after_change(store, data, None)
         if not fresh.writable:
             raise NotWritten(fresh.problems[0])
-        edited = _edit(fresh.text, plan(fresh))
-        return bytes_of(fresh, edited.text)
+        edited, written = _edit(fresh, plan(fresh))
+        return written
 
-    rewrite(store.path, change, before_replace=before_replace, check=check)
+    known = FileBytes(held, store.stamp) if held is not None and store.stamp is not None else None
+    rewrite(store.path, change, known=known, before_replace=before_replace, check=check)
+    if edited.store is not None:
+        stamp = stamp_of(store.path)
+        # Not settled, whatever the clock says: somebody else may have written since we did.
+        edited.store.stamp = None if stamp is None else stamp._replace(settled=False)
     return edited
 
 
@@ -63,7 +74,7 @@ def same_entry(entry: NempEntry, old: NempStore, new: NempStore) -> NempEntry | 
     if old is new:
         return entry
     namesakes = new.by_key(entry.key)
-    number = next((index for index, other in enumerate(old.by_key(entry.key)) if other is entry), 0)
+    number = next((index for index, other in enumerate(old.by_key(entry.key)) if other.number == entry.number), 0)
     return namesakes[number] if number < len(namesakes) else None
 
 
@@ -102,15 +113,26 @@ def _new_links() -> dict[str, Any]:
     return {"goals": [], "conflicts": [], "supersedes": None, "superseded_by": None, "causal": []}
 
 
-def _edit(text: str, changes: Sequence[EntryChange]) -> Edited:
-    replacements = [(change.entry.start, change.entry.end, _replacement(text, change)) for change in changes]
-    new_text = replace_spans(text, replacements)
+def _edit(store: NempStore, changes: Sequence[EntryChange]) -> tuple[Edited, bytes]:
+    """The changed entries, and the bytes of the file with them."""
+    text = store.text
+    values = {change.entry.number: _replacement(text, change) for change in changes}
+    numbers = [change.entry.number for change in changes]
+    if store.bytes_held() is not None:
+        edited, written = store_after_edit(store, values)
+        entries = [edited.entries[number] for number in numbers]
+        return Edited(tuple(entries), tuple(map(edited.place_of, entries)), edited), written
+    spans = {change.entry.number: (change.entry.start, change.entry.end) for change in changes}
+    new_text = replace_spans(text, [(*spans[number], value) for number, value in values.items()])
     moved: dict[int, NempEntry] = {}
     shift = 0
-    for (start, end, written), change in sorted(zip(replacements, changes, strict=True), key=lambda pair: pair[0][0]):
-        moved[start] = change.entry.moved(new_text, start + shift, start + shift + len(written))
-        shift += len(written) - (end - start)
-    return Edited(new_text, tuple(moved[change.entry.start] for change in changes))
+    for change in sorted(changes, key=lambda change: change.entry.start):
+        start, length = change.entry.start + shift, len(values[change.entry.number])
+        moved[change.entry.number] = change.entry.moved(new_text, start, start + length)
+        shift += length - (change.entry.end - change.entry.start)
+    lines = LineIndex(new_text)
+    places = (lines.line_column(moved[number].key_offset) for number in numbers)
+    return Edited(tuple(moved[number] for number in numbers), tuple(places)), bytes_of(store, new_text)
 
 
 def _replacement(text: str, change: EntryChange) -> str:

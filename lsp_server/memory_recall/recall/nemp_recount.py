@@ -7,6 +7,7 @@ global one are logged in the project that they were made in, so the home's log m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -26,7 +27,6 @@ from memory_recall.recall.nemp_vitality import count_of, with_windows
 from memory_recall.stores.nemp import NempStore, Source, find_stores, no_store
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.dates import parse_moment
-from memory_recall.text.positions import LineIndex
 
 if TYPE_CHECKING:
     from memory_recall.stores.shelf import Shelf
@@ -174,8 +174,8 @@ def _namesakes(stores: Sequence[NempStore]) -> Mapping[str, Namesakes]:
     """The keys of the first store. Reads of the other's memories, where there is one, stand in the same log."""
     first, *others = stores
     return {
-        key: Namesakes(len(entries), sum(len(other.by_key(key)) for other in others))
-        for key, entries in first.content.by_key.items()
+        key: Namesakes(count, sum(len(other.by_key(key)) for other in others))
+        for key, count in Counter(first.keys).items()
     }
 
 
@@ -218,10 +218,8 @@ def _recounted(
     try:
         if plan(store):
             edited = rewrite_entries(store, plan)
-            lines = LineIndex(edited.text)
             changes = tuple(
-                _memory(store.path, lines.line_column(entry.key_offset)[0], wrong)
-                for entry, wrong in zip(edited.entries, found.wrong, strict=True)
+                _memory(store.path, line, wrong) for (line, _), wrong in zip(edited.places, found.wrong, strict=True)
             )
     except NotWritten as failure:
         raise _failed(result, failure.problem, "not-recorded") from failure

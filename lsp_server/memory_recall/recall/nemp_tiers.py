@@ -26,9 +26,14 @@ class Hit(NamedTuple):
     """
 
     store: NempStore
-    entry: NempEntry
+    number: int
     score: float
     words: tuple[str, ...] = ()
+
+    @property
+    def entry(self) -> NempEntry:
+        """The memory itself; `number` counts the entries of its store."""
+        return self.store.entries[self.number]
 
 
 class Found(NamedTuple):
@@ -46,8 +51,13 @@ def find(query: str, stores: Sequence[NempStore], cancellation: Cancellation | N
         return exact
     wanted = query.strip()
     by_key = [hit for store in stores for hit in _partial(wanted, store, cancellation)]
-    taken = {id(hit.entry) for hit in by_key}
-    by_value = [hit for store in stores for hit in _by_words(wanted, store, cancellation) if id(hit.entry) not in taken]
+    taken = {(id(hit.store), hit.number) for hit in by_key}
+    by_value = [
+        hit
+        for store in stores
+        for hit in _by_words(wanted, store, cancellation)
+        if (id(hit.store), hit.number) not in taken
+    ]
     if by_key or by_value:
         return Found("partial" if by_key else "value", (*by_key, *by_value))
     related = tuple(_related(wanted, stores, cancellation))
@@ -60,7 +70,7 @@ def _exact(query: str, stores: Sequence[NempStore]) -> Found | None:
         named = [(store, entry) for store in stores for entry in store.by_key(key)]
         if named:
             first = named[0][0]
-            hits = tuple(Hit(store, entry, 1.0) for store, entry in named if store is first)
+            hits = tuple(Hit(store, entry.number, 1.0) for store, entry in named if store is first)
             return Found("exact", hits, tuple(pair for pair in named if pair[0] is not first))
     return None
 
@@ -69,11 +79,11 @@ def _partial(query: str, store: NempStore, cancellation: Cancellation | None) ->
     """The entries whose key contains the whole query, whatever the case: the fuller the match, the earlier."""
     wanted = _without_case(query)
     hits = []
-    for count, entry in enumerate(store.entries):
-        _check(cancellation, count)
-        key = _without_case(entry.key)
+    for number, written in enumerate(store.keys):
+        _check(cancellation, number)
+        key = _without_case(written)
         if wanted in key:
-            hits.append(Hit(store, entry, len(wanted) / (len(key) + (key != entry.key or wanted != query))))
+            hits.append(Hit(store, number, len(wanted) / (len(key) + (key != written or wanted != query))))
     hits.sort(key=lambda hit: -hit.score)
     return hits
 
@@ -84,24 +94,24 @@ def _by_words(query: str, store: NempStore, cancellation: Cancellation | None) -
 
     scores = rank(query, store.documents, cancellation=cancellation)
     scores.sort(key=lambda score: -score.matched)
-    return [Hit(store, store.entries[score.index], score.score, score.words) for score in scores]
+    return [Hit(store, score.index, score.score, score.words) for score in scores]
 
 
 def _related(query: str, stores: Sequence[NempStore], cancellation: Cancellation | None) -> Iterator[Hit]:
     """What the query may mean: words of the same matter, misspelt words, a misspelt key."""
     from memory_recall.ranking.widened import DISCOUNT, rank_widened
 
-    everything = [(store, entry) for store in stores for entry in store.entries]
     documents = [document for store in stores for document in store.documents]
     scores = rank_widened(query, documents, cancellation=cancellation)
     if scores:
-        hits = [Hit(*everything[score.index], score.score, score.words) for score in scores]
+        numbered = [(store, number) for store in stores for number in range(len(store.entries))]
+        hits = [Hit(*numbered[score.index], score.score, score.words) for score in scores]
     else:
         hits = [
-            Hit(store, entry, DISCOUNT)
+            Hit(store, entry.number, DISCOUNT)
             for key in _near_keys(query, stores)
-            for store, entry in everything
-            if entry.key == key
+            for store in stores
+            for entry in store.by_key(key)
         ]
     for store in stores:
         yield from (hit for hit in hits if hit.store is store)
@@ -110,7 +120,7 @@ def _related(query: str, stores: Sequence[NempStore], cancellation: Cancellation
 def _near_keys(query: str, stores: Sequence[NempStore]) -> list[str]:
     from memory_recall.ranking.typos import closest
 
-    return closest(query, (entry.key for store in stores for entry in store.entries), limit=_SUGGESTED_KEYS)
+    return closest(query, (key for store in stores for key in store.keys), limit=_SUGGESTED_KEYS)
 
 
 def _without_case(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,12 +19,14 @@ from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.stores.nemp_places import NempPlaces, find_stores, no_store, stands_at
 from memory_recall.stores.nemp_shapes import Oddity, Shape, StoreText, parse_store
 from memory_recall.stores.nemp_standings import standings_of, successors_in
-from memory_recall.text.positions import LineIndex
+from memory_recall.text.positions import ByteLines, LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_recall.ranking.lexical import Document
+    from memory_recall.stores.nemp_bytes import StoreBytes
+    from memory_recall.stores.nemp_changes import Changed
 
 Source = Literal["project", "global"]
 
@@ -46,18 +49,22 @@ _SHOWN_ODDITIES = 50
 
 _SHOWN_LINES = 10
 
+LARGE = 2 * 1024 * 1024
+"""Bytes from which on a store is held as its bytes: where that has saved the time of importing what it takes."""
+
 
 class NempStore:
     """One store as it was read. `writable` says whether its text may be changed: it parsed, and it is a store.
 
-    `text` is without byte order mark. `problems` name the file; their lines and columns are those of an editor.
+    `text` is without byte order mark. `problems` name the file; their lines and columns are those of an editor. Of a
+    large store the entries are made when they are taken, and anew each time: what tells two apart is their `number`.
     """
 
     def __init__(
         self,
         path: Path,
         source: Source,
-        content: StoreText,
+        content: StoreText | StoreBytes,
         stamp: Stamp | None,
         *,
         has_mark: bool = False,
@@ -90,18 +97,34 @@ class NempStore:
         """Whether an entry may be changed in it."""
         return self.shape not in ("broken", "absent")
 
+    @property
+    def keys(self) -> Sequence[str]:
+        """The key of each entry, in the order of the file."""
+        return self.content.keys
+
+    def holds(self, data: bytes) -> bool:
+        """Whether these are the bytes of the file that was read."""
+        if isinstance(self.content, StoreText):
+            return self.failure is None and self.shape != "absent" and bytes_of(self, self.text) == data
+        return self.bytes_held() == data
+
+    def bytes_held(self) -> bytes | None:
+        """The bytes of the file, where they are at hand: those of a large store are."""
+        if isinstance(self.content, StoreText):
+            return None
+        return codecs.BOM_UTF8 + self.content.data if self.has_mark else self.content.data
+
     def by_key(self, key: str) -> tuple[NempEntry, ...]:
         """The memories of exactly that name; more than one where the file repeats it."""
-        return self.content.by_key.get(key, ())
+        return self.content.named(key)
 
     @cached_property
-    def lines(self) -> LineIndex:
-        """The lines of the text."""
-        return LineIndex(self.text)
+    def _lines(self) -> LineIndex | ByteLines:
+        return self.content.lines()
 
     def place_of(self, entry: NempEntry) -> tuple[int, int]:
         """Line and column, from 1, of the string that is the entry's key."""
-        return self.lines.line_column(entry.key_offset)
+        return self._lines.line_column(self.content.key_place(entry))
 
     def standings_of(self, entry: NempEntry) -> tuple[Standing, ...]:
         """Why an entry of this store may no longer hold; empty for one that does."""
@@ -109,14 +132,18 @@ class NempStore:
 
     @cached_property
     def _successors(self) -> Mapping[str, Sequence[str]]:
-        return successors_in(self.content)
+        return successors_in(self.content.linked())
 
     @cached_property
-    def documents(self) -> Sequence[Document]:
+    def documents(self) -> tuple[Document, ...]:
         """What ranking sees of each entry, in the order of `entries`."""
         from memory_recall.ranking.lexical import Document
 
-        return tuple(Document(entry.key, entry.text, entry.tags) for entry in self.entries)
+        if isinstance(self.content, StoreText):
+            return tuple(Document(entry.key, entry.text, entry.tags) for entry in self.entries)
+        from memory_recall.stores.nemp_large import documents_of
+
+        return tuple(starmap(Document, documents_of(self.content)))
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -129,7 +156,7 @@ class NempStore:
         for oddity in oddities:
             counts[oddity.code] = counts.get(oddity.code, 0) + 1
             if counts[oddity.code] <= _SHOWN_ODDITIES:
-                line, column = self.lines.line_column(oddity.offset)
+                line, column = self._lines.line_column(oddity.offset)
                 problems.append(Problem(oddity.code, oddity.message, str(self.path), line, column))
         for code, count in counts.items():
             if count > _SHOWN_ODDITIES:
@@ -138,14 +165,13 @@ class NempStore:
         return tuple(problems)
 
     def _repeated_keys(self) -> Iterator[Oddity]:
-        if len(self.content.by_key) == len(self.content.entries):
-            return
-        for key, entries in self.content.by_key.items():
-            if len(entries) > 1:
-                lines = [self.place_of(entry)[0] for entry in entries[:_SHOWN_LINES]]
-                where = _named_lines(lines, len(entries) - len(lines))
-                message = f'{len(entries)} memories have the key "{key}" ({where}); rename or remove all but one.'
-                yield Oddity("duplicate-key", message, entries[1].key_offset)
+        for entries in self.content.repeated():
+            lines = [self.place_of(entry)[0] for entry in entries[:_SHOWN_LINES]]
+            where = _named_lines(lines, len(entries) - len(lines))
+            message = (
+                f'{len(entries)} memories have the key "{entries[0].key}" ({where}); rename or remove all but one.'
+            )
+            yield Oddity("duplicate-key", message, self.content.key_place(entries[1]))
 
 
 def _named_lines(lines: Sequence[int], more: int) -> str:
@@ -158,10 +184,11 @@ def _named_lines(lines: Sequence[int], more: int) -> str:
     return f"lines {', '.join(distinct[:-1])} and {distinct[-1]}"
 
 
-def read_store(path: Path, source: Source, *, limit: int = STORE_LIMIT) -> NempStore:
+def read_store(path: Path, source: Source, *, limit: int = STORE_LIMIT, earlier: NempStore | None = None) -> NempStore:
     """The store in that file. Never raises: what cannot be read is an empty store with a problem.
 
-    A file that is not there is an empty store without one (a dangling link has one).
+    A file that is not there is an empty store without one (a dangling link has one). What an `earlier` reading of the
+    same file has found, and still holds, is taken over; that very store comes back where nothing has changed.
     """
     try:
         file = read_file(path, limit=limit)
@@ -175,13 +202,21 @@ def read_store(path: Path, source: Source, *, limit: int = STORE_LIMIT) -> NempS
         if failure.code == "too-large":
             failure = _too_large(path, limit)
         return NempStore(path, source, nothing, stamp_of(path), failure=failure)
-    return store_of_bytes(path, source, file.data, file.stamp)
+    if earlier is None:
+        return store_of_bytes(path, source, file.data, file.stamp)
+    if earlier.holds(file.data):
+        earlier.stamp = file.stamp
+        return earlier
+    return store_after_change(earlier, file.data, file.stamp)
 
 
 def store_of_bytes(path: Path, source: Source, data: bytes, stamp: Stamp | None) -> NempStore:
     """The store that a file holds if these are its bytes. Never raises."""
     has_mark = data.startswith(codecs.BOM_UTF8)
     content = data[len(codecs.BOM_UTF8) :] if has_mark else data
+    large = _large(content) if len(content) >= LARGE else None
+    if large is not None:
+        return NempStore(path, source, large, stamp, has_mark=has_mark)
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -191,6 +226,85 @@ def store_of_bytes(path: Path, source: Source, data: bytes, stamp: Stamp | None)
         failure = _not_utf8(path, content, 0)
         return NempStore(path, source, StoreText("", "broken", (), {}, ()), stamp, failure=failure)
     return NempStore(path, source, parse_store(text), stamp, has_mark=has_mark)
+
+
+def store_after_change(earlier: NempStore, data: bytes, stamp: Stamp | None) -> NempStore:
+    """The store that the file holds by now, which differs little from an earlier one. Never raises."""
+    has_mark = data.startswith(codecs.BOM_UTF8)
+    if not isinstance(earlier.content, StoreText) and len(data) >= LARGE:
+        from memory_recall.stores.nemp_changes import after_change
+        from memory_recall.text.json_bytes import Unsure
+
+        try:
+            changed = after_change(earlier.content, data[len(codecs.BOM_UTF8) :] if has_mark else data)
+        except Unsure:
+            pass
+        else:
+            return _changed(earlier, changed, stamp, has_mark=has_mark)
+    return store_of_bytes(earlier.path, earlier.source, data, stamp)
+
+
+def store_after_edit(store: NempStore, values: Mapping[int, str]) -> tuple[NempStore, bytes]:
+    """A large store in which the values of some entries, by number, are replaced; and the bytes of its file.
+
+    Where it is on the disk one day is for the writer to say: the store has no stamp.
+    """
+    from memory_recall.stores.nemp_changes import after_edit
+    from memory_recall.text.json_bytes import Unsure
+
+    assert not isinstance(store.content, StoreText)
+    old, position = store.content, 0
+    pieces: list[bytes] = []
+    growths: list[tuple[int, int]] = []
+    for number in sorted(values):
+        start, end = old.found.starts[number], old.found.ends[number]
+        written = values[number].encode("utf-8")
+        pieces += (old.data[position:start], written)
+        growths.append((number, len(written) - (end - start)))
+        position = end
+    data = b"".join((*pieces, old.data[position:]))
+    whole = codecs.BOM_UTF8 + data if store.has_mark else data
+    try:
+        return _changed(store, after_edit(old, data, growths), None, has_mark=store.has_mark), whole
+    except Unsure:
+        return store_of_bytes(store.path, store.source, whole, None), whole
+
+
+def _changed(earlier: NempStore, changed: Changed, stamp: Stamp | None, *, has_mark: bool) -> NempStore:
+    store = NempStore(earlier.path, earlier.source, changed.content, stamp, has_mark=has_mark)
+    documents: tuple[Document, ...] | None = earlier.__dict__.get("documents")
+    if documents is not None:
+        store.__dict__["documents"] = _documents_after(documents, changed)
+    return store
+
+
+def _documents_after(before: tuple[Document, ...], changed: Changed) -> tuple[Document, ...]:
+    """What ranking sees of a changed store: the very same object where nothing of that has changed."""
+    from memory_recall.ranking.lexical import Document
+
+    pieces: list[Document] = []
+    position, same = 0, True
+    for stretch in changed.stretches:
+        now = [
+            Document(entry.key, entry.text, entry.tags)
+            for entry in changed.content.entries[stretch.new_first : stretch.new_stop]
+        ]
+        same = same and list(before[stretch.first : stretch.stop]) == now
+        pieces += before[position : stretch.first]
+        pieces += now
+        position = stretch.stop
+    return before if same else (*pieces, *before[position:])
+
+
+def _large(content: bytes) -> StoreBytes | None:
+    """A large store without its entries parsed; None where it is of a kind that only parsing can tell about."""
+    from memory_recall.stores.nemp_large import read_large
+    from memory_recall.text.json_bytes import Unsure
+
+    try:
+        return read_large(content)
+    except Unsure:
+        return None
 
 
 def bytes_of(store: NempStore, text: str) -> bytes:

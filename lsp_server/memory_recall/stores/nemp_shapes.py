@@ -7,10 +7,11 @@ and stays where it is; a text that does not parse, or is no store, has no entrie
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from memory_recall.stores.nemp_entry import NempEntry
+from memory_recall.stores.nemp_entry import NempEntry, tags_of
 from memory_recall.text.json_spans import (
     WHITESPACE,
     JsonError,
@@ -22,6 +23,7 @@ from memory_recall.text.json_spans import (
     value_start,
 )
 from memory_recall.text.json_written import is_sayable, sayable
+from memory_recall.text.positions import LineIndex
 
 Shape = Literal["wrapper", "wrapped map", "map", "list", "empty", "broken", "absent"]
 """`wrapper`: `{"memories": [entry]}` · `wrapped map`: `{"memories": {key: entry}}` · `map`: `{key: entry or value}` ·
@@ -37,6 +39,9 @@ _ENTRY_FIELDS = frozenset(
      "accessCount", "lastAccessed")
 )  # fmt: skip
 """Members that make an object without a `value` an entry nevertheless. Words that any value may use are left out."""
+
+_SUCCESSION = re.compile(r'"supersedes"[ \t\r\n]*:[ \t\r\n]*(?:"|\[[ \t\r\n]*")')
+_ESCAPED_LETTER = re.compile(r"\\u00[67]")  # of a name that is spelt in a way nobody does
 
 _AROUND = frozenset(("version", "metadata"))
 """Members that stand beside `memories` in a wrapper."""
@@ -58,6 +63,72 @@ class StoreText(NamedTuple):
     entries: tuple[NempEntry, ...]
     by_key: Mapping[str, tuple[NempEntry, ...]]
     oddities: tuple[Oddity, ...]
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The key of each entry, in order."""
+        return [entry.key for entry in self.entries]
+
+    def named(self, key: str) -> tuple[NempEntry, ...]:
+        """The entries of exactly that name."""
+        return self.by_key.get(key, ())
+
+    def repeated(self) -> Iterator[tuple[NempEntry, ...]]:
+        """The entries that share their names with others, a name at a time."""
+        if len(self.by_key) < len(self.entries):
+            yield from (namesakes for namesakes in self.by_key.values() if len(namesakes) > 1)
+
+    def linked(self) -> Iterator[NempEntry]:
+        """The entries that may say in `links.supersedes` what they replace, in order; all that do, and few more."""
+        starts: list[int] = []
+        numbers = set()
+        for offset in offsets_of_successions(self.text):
+            starts = starts or [entry.start for entry in self.entries]
+            number = bisect_right(starts, offset) - 1
+            if number >= 0 and offset < self.entries[number].end:
+                numbers.add(number)
+        return (self.entries[number] for number in sorted(numbers))
+
+    def lines(self) -> LineIndex:
+        """The lines of the text."""
+        return LineIndex(self.text)
+
+    def key_place(self, entry: NempEntry) -> int:
+        """Where an entry's key stands, as `lines` counts."""
+        return entry.key_offset
+
+
+def odd_item(number: int, offset: int, *, is_object: bool, key: object) -> Oddity:
+    """The fault of a list's item, counted from 1, that is no memory, or none that has a name."""
+    if not is_object:
+        message = f"Item {number} is no memory but a bare value; give it a key and a value, or remove it."
+        return Oddity("not-an-entry", message, offset)
+    lack = "an empty key" if key == "" else 'no "key"' if key is None else 'a "key" that is no text'
+    return Oddity("no-key", f"Item {number} has {lack} and cannot be recalled; give it one.", offset)
+
+
+def nameless_member(offset: int) -> Oddity:
+    """The fault of a map's member whose name is empty."""
+    return Oddity("no-key", "This entry has an empty key and cannot be recalled; give it one.", offset)
+
+
+def valueless(key: str, offset: int) -> Oddity:
+    """The fault of a memory that says nothing."""
+    return Oddity("no-value", f'The memory "{key}" has no "value".', offset)
+
+
+def has_entry_fields(fields: Mapping[str, object]) -> bool:
+    """Whether an object under a key is a memory, and not itself the value of one."""
+    return "value" in fields or not _ENTRY_FIELDS.isdisjoint(fields)
+
+
+def offsets_of_successions(text: str) -> list[int]:
+    """Where a text seems to say that something supersedes something; nowhere else does a memory say so.
+
+    Next to no memory does, and finding the links of all 100,000 would take a second.
+    """
+    patterns = (_SUCCESSION, _ESCAPED_LETTER) if "\\u00" in text else (_SUCCESSION,)
+    return [match.start() for pattern in patterns for match in pattern.finditer(text)]
 
 
 def parse_store(text: str) -> StoreText:
@@ -194,17 +265,11 @@ def _read_list(text: str, start: int, *, whole: bool = False) -> _Listed:
     oddities: list[Oddity] = []
     end = start + 1
     for number, (item_start, end, fields) in enumerate(elements(text, start, whole=whole), start=1):
-        if not isinstance(fields, dict):
-            message = f"Item {number} is no memory but a bare value; give it a key and a value, or remove it."
-            oddities.append(Oddity("not-an-entry", message, item_start))
-            continue
-        key = fields.get("key")
-        if isinstance(key, str) and key:
-            entries.append(_entry(text, key, fields, (item_start, end), oddities=oddities))
+        key = fields.get("key") if isinstance(fields, dict) else None
+        if isinstance(fields, dict) and isinstance(key, str) and key:
+            entries.append(_entry(text, key, fields, (item_start, end), len(entries), oddities=oddities))
         else:
-            lack = "an empty key" if key == "" else 'no "key"' if key is None else 'a "key" that is no text'
-            message = f"Item {number} has {lack} and cannot be recalled; give it one."
-            oddities.append(Oddity("no-key", message, item_start))
+            oddities.append(odd_item(number, item_start, is_object=isinstance(fields, dict), key=key))
     return _Listed(entries, oddities, text.index("]", end))
 
 
@@ -220,13 +285,16 @@ def _add_map_entry(read: _Listed, text: str, member: Member) -> None:
     own = value.get("key") if isinstance(value, dict) else None
     key = own if isinstance(own, str) and own else map_key
     if not key:
-        message = "This entry has an empty key and cannot be recalled; give it one."
-        read.oddities.append(Oddity("no-key", message, key_start))
-    elif isinstance(value, dict) and ("value" in value or not _ENTRY_FIELDS.isdisjoint(value)):
-        read.entries.append(_entry(text, key, value, (start, end), key_start=key_start, oddities=read.oddities))
+        read.oddities.append(nameless_member(key_start))
+    elif isinstance(value, dict) and has_entry_fields(value):
+        number = len(read.entries)
+        read.entries.append(_entry(text, key, value, (start, end), number, key_start=key_start, oddities=read.oddities))
     else:
         shown = value if isinstance(value, str) else sayable(value, text, start, end)
-        read.entries.append(NempEntry(text, key, shown, (start, end), key_start=key_start, plain=True))
+        number = len(read.entries)
+        read.entries.append(
+            NempEntry(text, key, (start, end), number, value=shown, tags=(), key_start=key_start, plain=True)
+        )
 
 
 def _entry(
@@ -234,21 +302,19 @@ def _entry(
     key: str,
     fields: dict[str, Any],
     span: tuple[int, int],
+    number: int,
     *,
     oddities: list[Oddity],
     key_start: int = -1,
 ) -> NempEntry:
     value = fields.get("value")
     if value is None and "value" not in fields:
-        oddities.append(Oddity("no-value", f'The memory "{key}" has no "value".', span[0]))
+        oddities.append(valueless(key, span[0]))
     elif not isinstance(value, str) and not is_sayable(value):
         written = [member for member in members(text, span[0]) if member.key == "value"][-1]
         value = sayable(value, text, written.value_start, written.value_end)
-    tags = fields.get("tags")
-    if tags:
-        listed = tags if isinstance(tags, list) else [tags]
-        tags = tuple(tag for tag in listed if isinstance(tag, str))
-    return NempEntry(text, key, value, span, tags=tags or (), key_start=key_start)
+    tags = tags_of(fields.get("tags"))
+    return NempEntry(text, key, span, number, value=value, tags=tags, key_start=key_start)
 
 
 def _by_key(entries: tuple[NempEntry, ...]) -> dict[str, tuple[NempEntry, ...]]:

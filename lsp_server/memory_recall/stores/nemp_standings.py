@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memory_recall.model import Standing
 from memory_recall.stores.nemp_entry import NempEntry
-from memory_recall.stores.nemp_shapes import StoreText
-
-_NAMES_ANOTHER = re.compile(r'"supersedes"[ \t\r\n]*:[ \t\r\n]*(?:"|\[[ \t\r\n]*")')
 
 
-def successors_in(content: StoreText) -> Mapping[str, Sequence[str]]:
-    """The keys that `links.supersedes` of some memory names, each with the keys of those that name it.
-
-    The text is searched for such links first, because next to no memory has one, and finding the links of all 100,000
-    would take a second.
-    """
+def successors_in(entries: Iterable[NempEntry]) -> Mapping[str, Sequence[str]]:
+    """The keys that `links.supersedes` of some of these memories names, each with the keys of those that name it."""
     found: dict[str, list[str]] = {}
-    starts: list[int] = []
-    for match in _NAMES_ANOTHER.finditer(content.text):
-        starts = starts or [entry.start for entry in content.entries]
-        number = bisect_right(starts, match.start()) - 1
-        entry = content.entries[number] if number >= 0 else None
-        if entry is None or match.start() >= entry.end:
-            continue
+    for entry in entries:
         for older in _linked(entry, "supersedes"):
             newer = found.setdefault(older, [])
             if entry.key != older and entry.key not in newer:

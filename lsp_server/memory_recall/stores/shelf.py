@@ -39,7 +39,11 @@ class Shelf:
         kept: NempStore | None = self._kept.get((source, path))
         if kept is not None and nemp.is_current(kept):
             return kept
-        return self._keep((source, path), nemp.read_store(path, source))
+        return self._keep((source, path), nemp.read_store(path, source, earlier=kept))
+
+    def put_nemp(self, store: NempStore) -> None:
+        """Keep a store as it was just written, so that it need not be read."""
+        self._keep((store.source, store.path), store)
 
     def nemp_stores(self, places: NempPlaces) -> list[NempStore]:
         """The nemp stores that a place sees, the project's first."""

@@ -8,6 +8,7 @@ line.
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from functools import cached_property
 from typing import Literal, get_args
@@ -21,6 +22,9 @@ _LINE_END = re.compile("\r\n|\n|\r")
 _LINE_FEED_ONLY = re.compile("\n")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
+
+_MARKED = 1 << 14
+"""Bytes between two places at which `ByteLines` remembers where it is: so many are counted anew for an answer."""
 
 _FEW = 16
 """Up to so many offsets, counting line ends anew for each is faster than finding all lines of the text once."""
@@ -93,6 +97,75 @@ def _counted_line_column(text: str, offset: int) -> tuple[int, int]:
         lines += text.count("\r", 0, stop) - text.count("\r\n", 0, stop)
         start = max(start, text.rfind("\r", 0, stop) + 1)
     return lines + 1, offset - start + 1
+
+
+class ByteLines:
+    """The lines of a large text that is held as its bytes (UTF-8, without byte order mark). Offsets count bytes.
+
+    Counts no further than it is asked, and no stretch twice. `is_ascii` may be said only of a text without other bytes.
+    """
+
+    def __init__(self, data: bytes, *, is_ascii: bool, marked: int = _MARKED) -> None:
+        self._data = data
+        self._is_ascii = is_ascii
+        self._marked = marked
+        # For every multiple of `marked`: the code points and the line ends before it, where the line begins that has it
+        self._points, self._ended, self._starts = array("Q", [0]), array("Q", [0]), array("Q", [0])
+
+    def changed(self, data: bytes, unchanged: int, *, is_ascii: bool) -> ByteLines:
+        """The lines of a text that begins with the same `unchanged` bytes; what is known of those is kept."""
+        lines = ByteLines(data, is_ascii=is_ascii, marked=self._marked)
+        kept = min(max(1, unchanged // self._marked), len(self._points))
+        lines._points, lines._ended, lines._starts = self._points[:kept], self._ended[:kept], self._starts[:kept]
+        return lines
+
+    def code_points(self, offset: int) -> int:
+        """How many code points stand before an offset."""
+        if self._is_ascii:
+            return offset
+        number = self._reach(offset)
+        return self._points[number] + _begun_in(self._data[self._mark(number) : offset])
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """The one-based line and column (in code points) of an offset, as `LineIndex` has them."""
+        offset = min(max(0, offset), len(self._data))
+        stop = offset - 1 if self._data[max(0, offset - 1) : offset + 1] == b"\r\n" else offset
+        number = self._reach(stop)
+        at = self._mark(number)
+        ended, last = _line_ends_in(self._data[at:stop])
+        start = at + last + 1 if ended else self._starts[number]
+        return self._ended[number] + ended + 1, self.code_points(offset) - self.code_points(start) + 1
+
+    def _reach(self, offset: int) -> int:
+        """The number of the last mark before an offset, having counted up to it."""
+        wanted = offset // self._marked
+        for number in range(len(self._points), wanted + 1):
+            at = self._mark(number - 1)
+            piece = self._data[at : self._mark(number)]
+            ended, last = _line_ends_in(piece)
+            self._starts.append(at + last + 1 if ended else self._starts[-1])
+            self._ended.append(self._ended[-1] + ended)
+            self._points.append(self._points[-1] + (len(piece) if self._is_ascii else _begun_in(piece)))
+        return wanted
+
+    def _mark(self, number: int) -> int:
+        """Where a mark stands: never between the two characters of a line end."""
+        at = number * self._marked
+        return at - 1 if at and self._data[at - 1 : at + 1] == b"\r\n" else at
+
+
+def _begun_in(piece: bytes) -> int:
+    """How many code points have their first byte in a piece of UTF-8."""
+    return len(piece.translate(None, _CONTINUATION_BYTES))
+
+
+def _line_ends_in(piece: bytes) -> tuple[int, int]:
+    """How many lines end in a piece, and where in it the last end ends."""
+    ended, last = piece.count(b"\n"), piece.rfind(b"\n")
+    if b"\r" in piece:
+        ended += piece.count(b"\r") - piece.count(b"\r\n")
+        last = max(last, piece.rfind(b"\r"))
+    return ended, last
 
 
 def units_from_column(line: str, column: int, encoding: Encoding) -> int:

@@ -1,0 +1,292 @@
+"""A large store, held as its bytes, says what the same store says that is parsed; and so does one that was changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_recall.recall import nemp_edits
+from memory_recall.recall.nemp_edits import EntryChange, rewrite_entries
+from memory_recall.stores import nemp
+from memory_recall.stores.nemp import NempStore, as_memory, read_store, store_after_change, store_of_bytes
+from memory_recall.stores.nemp_bytes import StoreBytes
+from memory_recall.stores.nemp_shapes import StoreText
+from memory_recall.stores.shelf import Shelf
+from worlds import World
+
+PATH = Path("/x/.nemp/memories.json")
+
+
+@pytest.fixture(autouse=True)
+def every_store_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nothing were too small for it."""
+    monkeypatch.setattr(nemp, "LARGE", 0)
+
+
+def parsed(data: bytes) -> NempStore:
+    limit, nemp.LARGE = nemp.LARGE, len(data) + 1
+    try:
+        return store_of_bytes(PATH, "project", data, None)
+    finally:
+        nemp.LARGE = limit
+
+
+def large(data: bytes) -> NempStore:
+    return store_of_bytes(PATH, "project", data, None)
+
+
+def observed(store: NempStore) -> dict[str, Any]:
+    """All that can be asked of a store."""
+    entries = list(store.entries)
+    return {
+        "shape": store.shape,
+        "text": store.text,
+        "problems": store.problems,
+        "keys": list(store.keys),
+        "spans": [(entry.start, entry.end, entry.key_offset) for entry in entries],
+        "places": [store.place_of(entry) for entry in entries],
+        "values": [(entry.value, entry.text, entry.tags, entry.plain, dict(entry.raw)) for entry in entries],
+        "by key": {key: [entry.number for entry in store.by_key(key)] for key in (*store.keys, "nobody's")},
+        "standings": [store.standings_of(entry) for entry in entries],
+        "documents": store.documents,
+        "memories": [as_memory(store, entry) for entry in entries],
+    }
+
+
+KEYS = ["a", "b", "c-ü", "決策", "", "key", "value", "memories", 'q"uote', "back\\slash", "😀", "<", "x\ny"]
+TEXTS = st.sampled_from([*KEYS, "memories are made", "\u2028", "é" * 9, '"value": 1', "{[", "\\u0065"])
+LINKS = st.fixed_dictionaries(
+    {},
+    optional={
+        "supersedes": st.none() | st.sampled_from(KEYS) | st.lists(st.sampled_from(KEYS), max_size=2),
+        "superseded_by": st.none() | st.sampled_from(KEYS),
+        "conflicts": st.lists(st.sampled_from(KEYS), max_size=1),
+    },
+)
+LEAVES = st.none() | st.booleans() | st.integers(-9, 10**20) | st.floats(allow_nan=False) | TEXTS
+VALUES = st.recursive(
+    LEAVES, lambda below: st.lists(below, max_size=2) | st.dictionaries(TEXTS, below, max_size=2), max_leaves=4
+)
+ENTRIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "key": st.sampled_from(KEYS) | LEAVES,
+        "value": VALUES,
+        "links": LINKS | LEAVES,
+        "tags": st.lists(LEAVES, max_size=2) | LEAVES,
+        "created": LEAVES,
+        "vitality": st.just({"state": "extinct"}),
+        "other": VALUES,
+    },
+)
+USUAL = st.fixed_dictionaries({"key": st.sampled_from(KEYS[:4]), "value": VALUES}, optional={"links": LINKS})
+ITEMS = st.lists(USUAL | ENTRIES | VALUES, max_size=5) | st.lists(USUAL, max_size=6)
+
+
+class Pairs(list[tuple[str, Any]]):
+    """An object as it is written, which may repeat a name."""
+
+
+MAPS = st.lists(st.tuples(st.sampled_from(KEYS), USUAL | ENTRIES | VALUES), max_size=5).map(Pairs)
+UNIQUE_MAPS = st.dictionaries(st.sampled_from(KEYS[:6]), USUAL | ENTRIES | VALUES, max_size=6)
+BESIDE = st.lists(st.tuples(st.sampled_from(["version", "metadata", "memories", "stray"]), VALUES | USUAL), max_size=2)
+WRAPPERS = st.builds(
+    lambda before, memories, after: Pairs([*before, ("memories", memories), *after]),
+    BESIDE | st.just([]),
+    ITEMS | MAPS | UNIQUE_MAPS | st.none(),
+    BESIDE | st.just([]),
+)
+CONTENTS = ITEMS | MAPS | UNIQUE_MAPS | WRAPPERS
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> bytes:
+    """Stores of all shapes, as all sorts of writers lay them out."""
+    line_end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    many = draw(st.booleans())
+    comma, colon = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,", " : ")]))
+    as_ascii = draw(st.booleans())
+    uneven = draw(st.booleans())
+
+    def string(text: str) -> str:
+        written = json.dumps(text, ensure_ascii=as_ascii)
+        if uneven and draw(st.integers(0, 9)) == 0 and text[:1].isalpha() and text.isascii():
+            return f'"\\u{ord(text[0]):04x}{written[2:]}'
+        return written
+
+    def gap(depth: int) -> str:
+        extra = draw(st.sampled_from(["", " ", "\t"])) if uneven else ""
+        return (line_end + "  " * depth if many else "") + extra
+
+    def written(value: Any, depth: int) -> str:
+        if isinstance(value, dict | Pairs):
+            pairs = value.items() if isinstance(value, dict) else value
+            parts = [f"{gap(depth + 1)}{string(name)}{colon}{written(item, depth + 1)}" for name, item in pairs]
+            return "{" + comma.join(parts) + gap(depth) + "}"
+        if isinstance(value, list):
+            return "[" + comma.join(gap(depth + 1) + written(item, depth + 1) for item in value) + gap(depth) + "]"
+        if isinstance(value, str):
+            return string(value)
+        return json.dumps(value) if value not in (float("inf"), float("-inf")) else "1e999"
+
+    mark = draw(st.sampled_from(["", "", "\ufeff"]))
+    return (mark + written(draw(CONTENTS), 0) + draw(st.sampled_from(["", "\n", " \r\n"]))).encode()
+
+
+@settings(derandomize=True, deadline=None, max_examples=250, suppress_health_check=list(HealthCheck))
+@given(documents())
+def test_a_store_says_the_same_whether_it_is_parsed_or_not(data: bytes) -> None:
+    assert observed(large(data)) == observed(parsed(data))
+
+
+@settings(derandomize=True, deadline=None, max_examples=250, suppress_health_check=list(HealthCheck))
+@given(documents(), st.data())
+def test_a_changed_store_is_the_one_that_reading_it_anew_gives(data: bytes, draw: st.DataObject) -> None:
+    start = draw.draw(st.integers(0, len(data)))
+    end = draw.draw(st.integers(start, min(len(data), start + 30)))
+    new = draw.draw(
+        st.sampled_from([b"", b"1", b" ", b'"', b",", b"]", b"}", b"\xff", b'{"key": "n", "value": 2}, ', b'"n": 1, '])
+        | st.binary(max_size=2)
+    )
+    other = data[:start] + new + data[end:]
+    before = large(data)
+    assert before.documents is not None
+    after = store_after_change(before, other, None)
+    assert observed(after) == observed(parsed(other))
+
+
+FRAMES = st.sampled_from(["%s", '{"version": 1, "memories": %s}', '{"memories":%s,"metadata":{}}'])
+
+
+@settings(derandomize=True, deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+@given(st.tuples(ITEMS, ITEMS) | st.tuples(UNIQUE_MAPS, UNIQUE_MAPS), FRAMES)
+def test_entries_come_go_and_change(contents: tuple[Any, Any], frame: str) -> None:
+    first, second = contents
+    if isinstance(first, dict):
+        before, after = {**first, **second}, {**first, "kept": 1}
+    else:
+        before, after = first + second, [*first[1:], *second[1:]]
+    old, new = ((frame % json.dumps(content, ensure_ascii=False)).encode() for content in (before, after))
+    for one, other in ((old, new), (new, old)):
+        assert observed(store_after_change(large(one), other, None)) == observed(parsed(other))
+
+
+def usual(count: int) -> list[dict[str, Any]]:
+    return [{"key": f"key-{number}", "value": f"välue {number}", "tags": ["t"]} for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        usual(3),
+        {"version": "1.0", "memories": usual(3), "metadata": {"n": 3}},
+        {entry["key"]: entry for entry in usual(3)},
+        {"memories": {entry["key"]: {"value": entry["value"]} for entry in usual(3)}},
+        {"a": "plain", "b": {"no": "entry"}, "c": [1]},
+        [*usual(3), {"key": "key-1", "value": "again"}, "loose", {"value": "no key"}, {"key": "no-value"}],
+    ],
+)
+def test_the_common_shapes_are_held_as_bytes_and_stay_so_when_an_entry_changes(content: Any) -> None:
+    data = json.dumps(content, indent=1).encode()
+    store = large(data)
+    assert isinstance(store.content, StoreBytes)
+    other = data.replace(b'"key-2"', b'"key-two"').replace(b'"plain"', b'"plainer"')
+    after = store_after_change(store, other, None)
+    assert isinstance(after.content, StoreBytes)
+    assert observed(after) == observed(parsed(other))
+
+
+def test_a_change_far_from_an_entry_does_not_read_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from memory_recall.stores import nemp_changes
+
+    store = large(json.dumps(usual(500)).encode())
+    read: list[int] = []
+    decode = nemp_changes.decode
+    monkeypatch.setattr(nemp_changes, "decode", lambda data, kind: (read.append(len(data)), decode(data, kind))[1])
+    other = store.text.encode().replace(b'"key-250"', b'"renamed"')
+    after = store_after_change(store, other, None)
+    assert [entry.key for entry in after.by_key("renamed")] == ["renamed"]
+    assert sum(read) < 200
+
+
+@pytest.mark.parametrize(
+    "spelt", ['"\\ud800"', '"\x01"', "NaN", "1e", '{"a": 1,}', "[" * 2000 + "]" * 2000, '"\\x"', "01"]
+)
+def test_what_the_quick_reading_does_not_vouch_for_is_parsed(spelt: str) -> None:
+    for frame in ('[{"key": "a", "value": %s}, {"key": "b", "value": 1}]', '{"a": %s, "b": 1, "c": 2}'):
+        data = (frame % spelt).encode()
+        store = large(data)
+        assert isinstance(store.content, StoreText)
+        assert observed(store) == observed(parsed(data))
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_an_edited_store_is_the_one_that_its_file_holds(world: World, mark: bytes, wrapped: bool) -> None:
+    content: Any = {"memories": usual(9)} if wrapped else {entry["key"]: entry["value"] for entry in usual(9)}
+    path = world.write("project/.nemp/memories.json", mark + json.dumps(content, ensure_ascii=False).encode())
+    store = read_store(path, "project")
+    assert store.documents is not None
+
+    def plan(fresh: NempStore) -> list[EntryChange]:
+        return [EntryChange(fresh.entries[number], [(("vitality",), {"reads": number})]) for number in (7, 2, 3)]
+
+    edited = rewrite_entries(store, plan)
+    assert [entry.vitality for entry in edited.entries] == [{"reads": 7}, {"reads": 2}, {"reads": 3}]
+    assert edited.store is not None
+    assert isinstance(edited.store.content, StoreBytes)
+    on_disk = parsed(path.read_bytes())
+    assert observed(edited.store) | {"memories": []} == observed(on_disk) | {"memories": []}
+    assert list(edited.places) == [on_disk.place_of(on_disk.entries[number]) for number in (7, 2, 3)]
+    assert edited.store.documents is store.documents  # nothing that ranking looks at has changed
+
+
+def test_a_file_that_is_known_to_stand_is_not_read_again_to_be_written(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memory_recall.files import writing
+
+    path = world.write("project/.nemp/memories.json", usual(3))
+    store = read_store(path, "project")
+    reads: list[Path] = []
+    read_file = writing.read_file
+    monkeypatch.setattr(writing, "read_file", lambda path: (reads.append(path), read_file(path))[1])
+    change = [(("type",), "fact")]
+    rewrite_entries(store, lambda fresh: [EntryChange(fresh.entries[0], change)])
+    assert reads == []
+    assert json.loads(path.read_bytes())[0]["type"] == "fact"
+    rewrite_entries(store, lambda fresh: [EntryChange(fresh.entries[1], change)])  # it is another file by now
+    assert reads == [path]
+    assert [entry.get("type") for entry in json.loads(path.read_bytes())] == ["fact", "fact", None]
+
+
+def test_what_was_written_is_kept_and_what_others_wrote_since_is_seen(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = world.write("project/.nemp/memories.json", usual(3))
+    shelf = Shelf()
+    store = shelf.nemp(path, "project")
+    edited = rewrite_entries(store, lambda fresh: [EntryChange(fresh.entries[0], [(("type",), "fact")])])
+    assert edited.store is not None
+    shelf.put_nemp(edited.store)
+    assert not nemp.is_current(edited.store)  # somebody may have written in the same moment
+    assert shelf.nemp(path, "project") is edited.store
+    assert nemp.is_current(edited.store)
+    path.write_bytes(path.read_bytes().replace("välue 1".encode(), b"other 1"))
+    monkeypatch.setattr(nemp, "store_of_bytes", None)  # the rest is not read again
+    (entry,) = shelf.nemp(path, "project").by_key("key-1")
+    assert entry.value == "other 1"
+
+
+def test_an_edit_that_cannot_be_followed_is_read_whole(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = world.write("project/.nemp/memories.json", [{"key": "no-value"}, *usual(2)])
+    store = read_store(path, "project")
+    edited = rewrite_entries(store, lambda fresh: [EntryChange(fresh.entries[0], [(("type",), "fact")])])
+    assert edited.store is not None
+    assert [(problem.code, problem.line) for problem in edited.store.problems] == [("no-value", 2)]
+    assert nemp_edits.same_entry(store.entries[2], store, edited.store) is not None
