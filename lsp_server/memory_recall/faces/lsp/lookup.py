@@ -7,7 +7,8 @@ is made at once; where one must be read, or where looking alone was slow the las
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.catalogue import Catalogue, Resolution
@@ -16,6 +17,9 @@ from memory_recall.faces.lsp.documents import Spot
 from memory_recall.faces.lsp.shelves import NeedsReading, StandingShelf
 from memory_recall.references import Known, Reference, reference_at
 from memory_recall.stores.shelf import Shelf
+
+if TYPE_CHECKING:
+    from memory_recall.stores.nemp import Source
 
 _QUICK = 0.003
 """Seconds that an answer may keep the event loop."""
@@ -58,10 +62,14 @@ class Lookup:
         """
         from memory_recall.stores.nemp import as_memory, find_stores
 
-        for store in self._shelf.nemp_stores(find_stores(place, self._environment)):
+        places = find_stores(place, self._environment)
+        sources: tuple[tuple[Path | None, Source], ...] = ((places.project, "project"), (places.global_, "global"))
+        for path, source in sources:
             cancellation.check()
-            if store.entries:
-                as_memory(store, store.entries[0])
+            if path is not None:
+                store = self._shelf.nemp(path, source)
+                if store.entries:
+                    as_memory(store, store.entries[0])
 
     def look(self, place: Place, spot: Spot, cancellation: Cancellation) -> Citation | None:
         """The citation at a spot; reads stores, so not for the event loop."""

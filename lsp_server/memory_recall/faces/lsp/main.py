@@ -19,6 +19,10 @@ _PROGRAM = "memory-recall-lsp"
 _GRACE = 2.0
 """Seconds that work under way gets at the end, to stop its subprocess or to finish a write."""
 
+_TURN = 0.001
+"""Seconds after which a working thread lets another have the interpreter. With Python's own five milliseconds, a hover
+while a recall runs waits ten and more: one turn until the client is heard, one until it is answered."""
+
 _USAGE = """\
 usage: memory-recall-lsp [--log-level LEVEL] [--version] [--help]
 
@@ -56,6 +60,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> int:
     """Serve one client over two pipes."""
     # What is imported now stays: to look for garbage among it would take a tenth of the time of starting.
     gc.disable()
+    sys.setswitchinterval(_TURN)
     from memory_recall.environment import Environment
     from memory_recall.errors import RecallError
     from memory_recall.faces.lsp.server import MemoryServer
