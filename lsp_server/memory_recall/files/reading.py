@@ -100,7 +100,7 @@ def read_file(path: Path | str, *, limit: int = STORE_LIMIT) -> FileBytes:
         if status.st_size > limit:
             size = f"is larger than {limit:,} bytes; it was not read."
             raise Unreadable(_problem(path, "too-large", size))
-        data = _read_all(descriptor, limit)
+        data = _read_all(descriptor, status.st_size, limit)
         if data is None:
             raise Unreadable(_problem(path, "too-large", f"grew over {limit:,} bytes while it was read."))
         return FileBytes(data, Stamp.of_status(status))
@@ -146,10 +146,11 @@ def _refuse_irregular(path: Path | str, status: os.stat_result) -> None:
         raise Unreadable(_problem(path, "not-a-file", "is not a regular file; it was left alone."))
 
 
-def _read_all(descriptor: int, limit: int) -> bytes | None:
+def _read_all(descriptor: int, expected: int, limit: int) -> bytes | None:
+    """All bytes, normally in one piece: putting a large file together of many takes as long again as reading it."""
     chunks: list[bytes] = []
     total = 0
-    while chunk := os.read(descriptor, _PIECE):
+    while chunk := os.read(descriptor, max(_PIECE, expected + 1 - total)):
         total += len(chunk)
         if total > limit:
             return None
