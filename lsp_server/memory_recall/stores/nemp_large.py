@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -167,21 +167,22 @@ def entries_of_list(data: bytes, spans: Spans, items: Sequence[msgspec.Raw]) -> 
     """The entries among the elements of a list. Raises `Unsure`."""
     check_depth(data, spans)
     read = _read_fields(data, spans, items)
-    keys = [None if fields is None else fields.key for fields in read]
-    oddities: list[Oddity] = []
-    good = bytes(type(key) is str and key != "" for key in keys)
-    for number, (fields, key) in enumerate(zip(read, keys, strict=True)):
-        if not good[number]:
-            is_object = fields is not None
-            shown = None if key is msgspec.UNSET else key
-            oddities.append(odd_item(number + 1, spans.starts[number], is_object=is_object, key=shown))
-        elif fields is not None and fields.value is _ABSENT:
-            oddities.append(valueless(cast("str", key), spans.starts[number]))
     starts, ends = spans.starts, spans.ends
+    oddities: list[Oddity] = []
+    good = bytearray(b"\1") * len(read)
+    for number, fields in enumerate(read):
+        key = None if fields is None else fields.key
+        if type(key) is not str or not key:
+            good[number] = 0
+            shown = None if key is msgspec.UNSET else key
+            oddities.append(odd_item(number + 1, starts[number], is_object=fields is not None, key=shown))
+        elif fields is not None and fields.value is _ABSENT:
+            oddities.append(valueless(key, starts[number]))
     if not all(good):
         starts, ends = array("Q", compress(starts, good)), array("Q", compress(ends, good))
-        read, keys = list(compress(read, good)), list(compress(keys, good))
-    return Found(starts, ends, None, cast("list[str]", keys), bytes(len(keys)), _linked(read), tuple(oddities))
+    entries = [fields for fields, is_good in zip(read, good, strict=True) if is_good and fields is not None]
+    keys = [fields.key for fields in entries]
+    return Found(starts, ends, None, keys, bytes(len(keys)), _linked(entries), tuple(oddities))
 
 
 def entries_of_map(data: bytes, spans: Spans, found: Mapping[str, msgspec.Raw]) -> Found:
@@ -241,9 +242,8 @@ def _with_escaped_names(data: bytes, spans: Spans | Found) -> set[int]:
     """The numbers of the values in which msgspec may take a name for another."""
     if not spans.starts:
         return set()
-    first = spans.starts[0]
-    offsets = escaped_names(data[first : spans.ends[-1]])
-    return {max(0, bisect_right(spans.starts, first + offset) - 1) for offset in offsets}
+    offsets = escaped_names(data, spans.starts[0], spans.ends[-1])
+    return {bisect_right(spans.starts, offset) - 1 for offset in offsets}
 
 
 def _linked(read: Sequence[_Fields | None]) -> list[int]:

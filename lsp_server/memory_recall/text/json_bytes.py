@@ -154,9 +154,11 @@ def _behind(pattern: re.Pattern[bytes], data: bytes, position: int) -> int:
     return match.end()
 
 
-def escaped_names(data: bytes) -> list[int]:
-    """Where a name of a member may be spelt with an escape, which msgspec does not take for the name it means."""
-    return [] if b"\\" not in data else [match.start() for match in _ESCAPE_IN_NAME.finditer(data)]
+def escaped_names(data: bytes, start: int, end: int) -> list[int]:
+    """Where in a stretch a member's name may be spelt with an escape, which msgspec does not take for what it means."""
+    if data.find(b"\\", start, end) < 0:
+        return []
+    return [match.start() for match in _ESCAPE_IN_NAME.finditer(data, start, end)]
 
 
 def parsed(data: bytes, start: int, end: int) -> Any:
