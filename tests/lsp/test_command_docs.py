@@ -45,7 +45,7 @@ def test_every_option_says_what_it_expects_and_what_it_is_about(command: Command
 
 def test_the_commands_of_the_contract_are_all_there() -> None:
     assert {command.id: set(options_of(command)) - {"uri", "workspace"} for command in COMMANDS} == {
-        "memoryRecall.nemp.recall": {"query", "limit", "record"},
+        "memoryRecall.nemp.recall": {"query", "limit", "record", "budget"},
         "memoryRecall.memory.recall": {
             "query",
             "limit",
@@ -54,9 +54,10 @@ def test_the_commands_of_the_contract_are_all_there() -> None:
             "scope",
             "includeExpired",
             "notify",
+            "budget",
         },
-        "memoryRecall.coven.recall": {"query", "familiar", "k", "since", "until", "verifiedOnly"},
-        "memoryRecall.search": {"query", "limit", "withCoven"},
+        "memoryRecall.coven.recall": {"query", "familiar", "k", "since", "until", "verifiedOnly", "budget"},
+        "memoryRecall.search": {"query", "limit", "withCoven", "budget"},
         "memoryRecall.show": {"reference"},
         "memoryRecall.status": set(),
     }

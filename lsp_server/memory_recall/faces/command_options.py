@@ -32,6 +32,8 @@ MemoryType = Literal["episodic", "semantic", "procedural"]
 Scope = Literal["user", "project", "skill", "runtime", "global"]
 Notify = Literal["always", "failures", "never"]
 
+Tokens = Annotated[int, BeforeValidator(_whole), Field(ge=20, le=1_000_000)]
+
 _TEXT = "a text"
 _YES_OR_NO = "true or false"
 
@@ -39,6 +41,14 @@ _YES_OR_NO = "true or false"
 def _option(default: Any, expected: str, about: str, **limits: Any) -> Any:
     """A field that can say what it expects, in a sentence of an error and in the documentation."""
     return Field(default, description=about, json_schema_extra={"expected": expected}, **limits)
+
+
+def _budget() -> Any:
+    return _option(
+        None,
+        "a whole number of tokens from 20 to 1,000,000",
+        "how many tokens the answer may take: the best memories that fit, the last one shortened",
+    )
 
 
 class Options(BaseModel):
@@ -60,6 +70,7 @@ class NempRecallOptions(Options):
     query: str = _option(..., _TEXT, "a key, a part of one, or words")
     limit: Whole = _option(10, "a whole number from 1 to 50", "how many memories at most", ge=1, le=50)
     record: Flag = _option(True, _YES_OR_NO, "whether the read is accounted for in access log and vitality")
+    budget: Tokens | None = _budget()
 
 
 class MemoryRecallOptions(Options):
@@ -85,6 +96,7 @@ class MemoryRecallOptions(Options):
     notify: Notify = _option(
         "always", "one of always, failures and never", "when a message is left in the project's inbox"
     )
+    budget: Tokens | None = _budget()
 
 
 class CovenRecallOptions(Options):
@@ -98,6 +110,7 @@ class CovenRecallOptions(Options):
         None, "an ISO date or date-time", "only claims recorded then or earlier; a date counts whole"
     )
     verified_only: Flag = _option(True, _YES_OR_NO, "whether claims that fail verification are dropped")
+    budget: Tokens | None = _budget()
 
 
 class SearchOptions(Options):
@@ -106,6 +119,7 @@ class SearchOptions(Options):
     query: str = _option(..., _TEXT, "words")
     limit: Whole = _option(10, "a whole number from 1 to 50", "how many hits at most", ge=1, le=50)
     with_coven: Flag = _option(False, _YES_OR_NO, "whether the query is also given to the coven-memory binary")
+    budget: Tokens | None = _budget()
 
 
 class ShowOptions(Options):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from memory_recall.faces.command_options import Options
+    from memory_recall.recall.budget import Budget
 
 NAMESPACE = "memoryRecall"
 _SHOWN = 40
@@ -96,10 +97,21 @@ class Command(NamedTuple):
         raise UsageError(f"{self.id} takes one object of options{bare}.")
 
 
+def _budget(options: Any) -> Budget | None:
+    """The budget of a command: of its result, as JSON on one line."""
+    if options.budget is None:
+        return None
+    from memory_recall.recall.budget import Budget
+
+    return Budget(options.budget)
+
+
 def _nemp_recall(options: Any, at: Surroundings) -> dict[str, Any]:
     from memory_recall.recall.nemp import NempQuery, recall
 
-    request = NempQuery(query=options.query, limit=options.limit, record=options.record, agent=at.agent)
+    request = NempQuery(
+        query=options.query, limit=options.limit, record=options.record, agent=at.agent, budget=_budget(options)
+    )
     return recall(request, at.place, at.environment, at.shelf, at.cancellation).as_json()
 
 
@@ -114,6 +126,7 @@ def _memory_recall(options: Any, at: Surroundings) -> dict[str, Any]:
         scope=options.scope,
         include_expired=options.include_expired,
         notify=options.notify,
+        budget=_budget(options),
     )
     return recall(request, at.place.project, at.environment, at.shelf, at.cancellation).as_json()
 
@@ -128,6 +141,7 @@ def _coven_recall(options: Any, at: Surroundings) -> dict[str, Any]:
         since=options.since,
         until=options.until,
         verified_only=options.verified_only,
+        budget=_budget(options),
     )
     return recall(request, at.environment, at.cancellation).as_json()
 
@@ -135,7 +149,9 @@ def _coven_recall(options: Any, at: Surroundings) -> dict[str, Any]:
 def _search(options: Any, at: Surroundings) -> dict[str, Any]:
     from memory_recall.recall.everywhere import SearchQuery, search
 
-    request = SearchQuery(query=options.query, limit=options.limit, with_coven=options.with_coven)
+    request = SearchQuery(
+        query=options.query, limit=options.limit, with_coven=options.with_coven, budget=_budget(options)
+    )
     return search(request, at.place, at.environment, at.shelf, at.cancellation).as_json()
 
 
@@ -164,7 +180,7 @@ COMMANDS: tuple[Command, ...] = (
         _nemp_recall,
         "`query`, `match` (exact, partial, value, related or none), `count`, `memories` (`key`, `value`, `source`, "
         "`path`, `line`, `agent_id`, `created`, `updated`, `type`, `confidence`, `vitality`, `links`, `tags`, `score`, "
-        "`recorded`), `shadowed`, `problems`.",
+        "`recorded`), `shadowed`, `problems`, `budget` where one was given.",
         records=lambda options: bool(options.record),
     ),
     Command(
@@ -177,7 +193,7 @@ COMMANDS: tuple[Command, ...] = (
         _memory_recall,
         "the run's `result.json`: `run_id`, `status`, `states`, `query`, the filters and what each left out, "
         "`continuity`, `memories` (`memory_id`, `type`, `title`, `content`, `tags`, `confidence`, `score`, "
-        "`created_at`, `path`), `problems`.",
+        "`created_at`, `path`), `problems`, `budget` where one was given.",
         records=lambda _: True,
     ),
     Command(
@@ -190,7 +206,7 @@ COMMANDS: tuple[Command, ...] = (
         _coven_recall,
         "`hits` (`ulid`, `title`, `type`, `memory_type`, `snippet`, `score`, `attested_by`, `attestation_type`, "
         "`promoted_at`, `superseded_by`, `confidence`, `source_context`), `count`, `queried_at`, `manifest_hash`, "
-        "`dropped`, `dropped_reasons`.",
+        "`dropped`, `dropped_reasons`, `budget` where one was given.",
         starts_process=lambda _: True,
     ),
     Command(
@@ -201,7 +217,8 @@ COMMANDS: tuple[Command, ...] = (
         "SearchOptions",
         "query",
         _search,
-        "`query`, `count`, `hits` (`system`, `id`, `title`, `text`, `score`, `provenance`, `also`), `problems`.",
+        "`query`, `count`, `hits` (`system`, `id`, `title`, `text`, `score`, `provenance`, `also`), `problems`, "
+        "`budget` where one was given.",
         starts_process=lambda options: bool(options.with_coven),
     ),
     Command(

@@ -38,7 +38,7 @@ def _word(run: str) -> int:
     """The commonest words are one token; long ones, and those of other languages than English, are put together."""
     length = len(run)
     return (
-        10 if length <= _SHORT else 13 if length <= _MIDDLE else 17 if length <= _LONG else 3 + length * 23 // _TENTHS
+        10 if length <= _SHORT else 13 if length <= _MIDDLE else 17 if length <= _LONG else 3 + length * 25 // _TENTHS
     )
 
 

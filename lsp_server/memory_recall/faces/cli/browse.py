@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_recall.faces.cli.budgets import budget_of, takes_budget
 from memory_recall.faces.cli.invocation import Invocation, Parser, whole_number
 from memory_recall.faces.present import records, results
 from memory_recall.stores.shelf import Shelf
@@ -25,6 +26,7 @@ def search(invocation: Invocation) -> int:
     parser.add_argument("--limit", type=whole_number, default=10, metavar="N", help="1 to 50 memories (default 10)")
     parser.add_argument("--with-coven", action="store_true", help="also ask Coven; the query then reaches its program")
     parser.add_argument("--familiar", metavar="NAME", help="whose Coven documents, with --with-coven (default: coven)")
+    takes_budget(parser)
     options = invocation.parse(parser)
     if options.familiar is not None and not options.with_coven:
         raise parser.mistake("--familiar is about Coven, which takes part only with --with-coven")
@@ -33,6 +35,7 @@ def search(invocation: Invocation) -> int:
         limit=options.limit,
         with_coven=options.with_coven,
         familiar="coven" if options.familiar is None else options.familiar,
+        budget=budget_of(invocation, options, results.search),
     )
     answer = everywhere.search(request, invocation.place(options), invocation.env, Shelf())
     return invocation.answer(options, answer.as_json(), results.search)

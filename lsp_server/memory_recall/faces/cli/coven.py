@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memory_recall.errors import UsageError
+from memory_recall.faces.cli.budgets import budget_of, takes_budget
 from memory_recall.faces.cli.invocation import Invocation, Options, Parser, whole_number
 from memory_recall.faces.present import results
 from memory_recall.recall import coven
@@ -33,6 +34,7 @@ def recall(invocation: Invocation) -> int:
         "--binary", metavar="PATH", help="the coven-memory program (default: $COVEN_MEMORY_BIN, else on PATH)"
     )
     _takes_familiar_root(parser)
+    takes_budget(parser)
     options = invocation.parse(parser)
     request = coven.CovenQuery(
         query=invocation.query(options),
@@ -43,6 +45,7 @@ def recall(invocation: Invocation) -> int:
         verified_only=not options.include_unverified,
         binary=_binary(options),
         familiar_root=_familiar_root(options),
+        budget=budget_of(invocation, options, results.coven),
     )
     return invocation.answer(options, coven.recall(request, invocation.env).as_json(), results.coven)
 

@@ -260,11 +260,22 @@ class Invocation(NamedTuple):
         self, options: Options, shape: Mapping[str, Any], text: Callable[[Mapping[str, Any], Terminal], str]
     ) -> int:
         """Print an answer as `--json` or as text for people; exit code 0."""
-        if options.json:
-            self.write(dumps(dict(shape), indent=2 if _is_terminal(self.streams.stdout) else None))
-        else:
-            self.write(text(shape, self.terminal()))
+        self.write(self.printed(options, shape, text))
         return 0
+
+    def printed(
+        self,
+        options: Options,
+        shape: Mapping[str, Any],
+        text: Callable[[Mapping[str, Any], Terminal], str],
+        *,
+        coloured: bool = True,
+    ) -> str:
+        """What `answer` prints; without the colours of a terminal if so asked."""
+        if options.json:
+            return dumps(dict(shape), indent=2 if _is_terminal(self.streams.stdout) else None)
+        terminal = self.terminal()
+        return text(shape, terminal if coloured else terminal._replace(coloured=False))
 
     def terminal(self) -> Terminal:
         """What the text for people needs to know about where it appears."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_recall.faces.cli.budgets import budget_of, takes_budget
 from memory_recall.faces.cli.invocation import Invocation, Parser, decimal_number, whole_number
 from memory_recall.faces.present import results
 from memory_recall.recall import agent
@@ -30,6 +31,7 @@ def recall(invocation: Invocation) -> int:
     parser.add_argument(
         "--notify", default="always", metavar="WHEN", help="always, failures or never (default: always)"
     )
+    takes_budget(parser)
     options = invocation.parse(parser)
     request = agent.AgentQuery(
         query=invocation.query(options),
@@ -41,6 +43,7 @@ def recall(invocation: Invocation) -> int:
         run_id=options.run_id,
         parent=options.parent,
         notify=options.notify,
+        budget=budget_of(invocation, options, results.memory),
     )
     answer = agent.recall(request, invocation.directory(options.project), invocation.env, Shelf())
     return invocation.answer(options, answer.as_json(), results.memory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_recall.faces.cli.budgets import budget_of, takes_budget
 from memory_recall.faces.cli.invocation import Invocation, Parser, whole_number
 from memory_recall.faces.present import results
 from memory_recall.recall import nemp
@@ -23,12 +24,14 @@ def recall(invocation: Invocation) -> int:
     parser.add_argument("--limit", type=whole_number, default=10, metavar="N", help="1 to 50 memories (default 10)")
     parser.add_argument("--no-record", action="store_true", help="look without counting it as a read")
     parser.add_argument("--agent", metavar="NAME", help="who reads (default: $CLAUDE_AGENT_NAME, else main)")
+    takes_budget(parser)
     options = invocation.parse(parser)
     request = nemp.NempQuery(
         query=invocation.query(options),
         limit=options.limit,
         record=not options.no_record,
         agent=options.agent,
+        budget=budget_of(invocation, options, results.nemp),
     )
     answer = nemp.recall(request, invocation.place(options), invocation.env, Shelf())
     return invocation.answer(options, answer.as_json(), results.nemp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory_recall.faces.present.budgeted import cut, left_out, rest_of
 from memory_recall.faces.present.pieces import (
     block,
     counted,
@@ -33,17 +34,19 @@ def nemp(answer: Shape, terminal: Terminal) -> str:
     """A nemp recall: one memory whole, several as a list, or what to try where there is none."""
     memories: Sequence[Shape] = answer["memories"]
     query = _asked(answer)
-    if not memories:
+    found = len(memories) + left_out(answer)
+    if not found:
         no_store = any(member(problem, "code") == "no-store" for problem in answer.get("problems") or ())
         words = "" if no_store else "Try other words; "
         tip = f"{words}`memory-recall search` looks in all stores, `memory-recall doctor` lists them."
         lines = [f'❌ No memories found for "{query}"', "", tip]
-    elif len(memories) == 1 or answer.get("match") == "exact":  # one key, were it written down twice
+    elif memories and (found == 1 or answer.get("match") == "exact"):  # one key, were it written down twice
         lines = "\n\n".join("\n".join(_nemp_memory(memory, terminal)) for memory in memories).split("\n")
     else:
-        lines = [f'🔍 Found {counted(len(memories), "memory", "memories")} matching "{query}":', ""]
-        lines += [_nemp_listed(memory, terminal) for memory in memories]
-        lines += ["", "Use /nemp:recall <exact-key> for full details."]
+        lines = [f'🔍 Found {counted(found, "memory", "memories")} matching "{query}":']
+        if memories:
+            listed = [_nemp_listed(memory, terminal, whole="budget" in answer) for memory in memories]
+            lines += ["", *listed, "", "Use /nemp:recall <exact-key> for full details."]
     if answer.get("match") == "related":
         lines += ["", terminal.faint(f'Nothing says "{query}" itself: this is what is related to it.')]
     omitted = answer.get("omitted")
@@ -54,6 +57,7 @@ def nemp(answer: Shape, terminal: Terminal) -> str:
         lines.append(
             terminal.faint(f"Also in {line(member(shadowed, 'source'))} ({where}), shadowed by the project's own.")
         )
+    lines += cut(answer, terminal)
     return "\n".join([*lines, *problems(answer, terminal)])
 
 
@@ -69,9 +73,11 @@ def _nemp_memory(memory: Shape, terminal: Terminal) -> list[str]:
     state = member(vitality, "state")
     certainty = member(confidence, "score") if isinstance(confidence, Mapping) else confidence
     where = terminal.place(memory["path"], memory.get("line"))
+    rest = rest_of(memory, terminal)
     lines = [
         f"🔍 Memory: {terminal.strong(line(memory['key']))}",
         f"Value: {_continued(block(_value(memory)))}",
+        *([f"    {rest}"] if rest else []),
         joined(
             f"Type: {line(memory.get('type'))}",
             f"Vitality: {score}" + (f" ({line(state)})" if state is not None else ""),
@@ -96,12 +102,16 @@ def _continued(text: str) -> str:
     return text.replace("\n", "\n    ")
 
 
-def _nemp_listed(memory: Shape, terminal: Terminal) -> str:
+def _nemp_listed(memory: Shape, terminal: Terminal, *, whole: bool) -> str:
+    """One memory of several: a preview, or where a budget decides how much fits, all that was given of it."""
     key = terminal.strong(f"[{line(memory['key'])}]")
     elsewhere = "" if memory["source"] == "project" else terminal.faint(f" ({line(memory['source'])})")
-    shown = preview(_value(memory)).removesuffix("...")  # nemp's own form: each line ends in dots, cut or not
+    if whole:
+        shown = " ".join(part for part in (_continued(block(_value(memory))), rest_of(memory, terminal)) if part)
+    else:  # nemp's own form: each line ends in dots, cut or not
+        shown = preview(_value(memory)).removesuffix("...") + "..."
     doubts = "".join(f" {terminal.warning('⚠ ' + _in_short(standing))}" for standing in memory.get("standings") or ())
-    return f"{key} (by {line(memory.get('agent_id'))}) - {shown}...{elsewhere}{doubts}"
+    return f"{key} (by {line(memory.get('agent_id'))}) - {shown}{elsewhere}{doubts}"
 
 
 def _in_short(standing: Any) -> str:
@@ -150,7 +160,7 @@ def memory(answer: Shape, terminal: Terminal) -> str:
     lines = [_agent_heading(answer)]
     for entry in memories:
         lines += ["", *_agent_memory(entry, terminal)]
-    left_out = [
+    filtered = [
         f"{answer.get(counter)} {reason}"
         for counter, reason in (
             ("expired_skipped", "expired (--include-expired shows them)"),
@@ -160,13 +170,14 @@ def memory(answer: Shape, terminal: Terminal) -> str:
         if answer.get(counter)
     ]
     lines.append("")
-    if left_out:
-        lines.append(f"Left out: {', '.join(left_out)}.")
-    if not memories:
+    if filtered:
+        lines.append(f"Left out: {', '.join(filtered)}.")
+    if not memories and not left_out(answer):
         lines.append(
-            f"Try {'these, or ' if left_out else ''}other words; `memory-recall search` looks in all stores, "
+            f"Try {'these, or ' if filtered else ''}other words; `memory-recall search` looks in all stores, "
             "`memory-recall show MEM-…` shows one by its id."
         )
+    lines += cut(answer, terminal)[1:]
     lines += _continuity(answer.get("continuity"))
     if not any(member(problem, "code") == "run-not-recorded" for problem in answer.get("problems") or ()):
         lines.append(terminal.faint(f"Run: {line(answer.get('run_id'))}"))
@@ -174,7 +185,7 @@ def memory(answer: Shape, terminal: Terminal) -> str:
 
 
 def _agent_heading(answer: Shape) -> str:
-    query, found = _asked(answer), len(answer["memories"])
+    query, found = _asked(answer), len(answer["memories"]) + left_out(answer)
     more = answer["matched"] - found
     if answer.get("ranked_by") == "confidence":
         about = f' in "{query}"' if query.strip() else ""
@@ -189,10 +200,10 @@ def _agent_heading(answer: Shape) -> str:
 
 
 def _agent_memory(entry: Shape, terminal: Terminal) -> list[str]:
-    tags = entry.get("tags")
+    tags, rest = entry.get("tags"), rest_of(entry, terminal)
     lines = [
         f"{terminal.strong('[' + line(entry['memory_id']) + ']')} {line(entry.get('title') or '(no title)')}",
-        indented(block(entry.get("content"))),
+        indented(block(entry.get("content"))) + (f"\n    {rest}" if rest else ""),
         "  "
         + joined(
             f"Type: {line(entry.get('type'))}",
@@ -228,8 +239,9 @@ def _named(found: Any, name: str, noun: str) -> str | None:
 def coven(answer: Shape, terminal: Terminal) -> str:
     """Claims of the Coven store with who attested each. The query is not repeated: it may appear nowhere."""
     hits: Sequence[Shape] = answer["hits"]
-    if hits:
-        lines = [f"🔍 Found {counted(len(hits), 'claim')}:"]
+    found = len(hits) + left_out(answer)
+    if found:
+        lines = [f"🔍 Found {counted(found, 'claim')}:"]
     else:
         lines = [f"❌ No claims found{': ' + line(answer['note']) if answer.get('note') else ''}"]
         if answer.get("note") and answer.get("manifest_hash") is None:
@@ -239,12 +251,13 @@ def coven(answer: Shape, terminal: Terminal) -> str:
             ]
     for hit in hits:
         lines += ["", *_claim(hit, terminal)]
-    left_out = [
+    untold = [
         f"Dropped: {answer['dropped']} ({_reasons(answer.get('dropped_reasons'))})" if answer.get("dropped") else None,
         f"Outside of the period: {answer['filtered']}" if answer.get("filtered") else None,
         f"More matched: {answer['omitted']}; -k shows more, up to 20" if answer.get("omitted") else None,
     ]
-    lines += ["", *(said for said in left_out if said)] if any(left_out) else []
+    lines += ["", *(said for said in untold if said)] if any(untold) else []
+    lines += cut(answer, terminal)
     if answer.get("manifest_hash"):
         read = f"Manifest: sha256 {line(answer['manifest_hash'])[:16]}… read {line(answer.get('queried_at'))}"
         lines += ["", terminal.faint(read)]
@@ -252,10 +265,10 @@ def coven(answer: Shape, terminal: Terminal) -> str:
 
 
 def _claim(hit: Shape, terminal: Terminal) -> list[str]:
-    source = hit.get("source_context")
+    source, rest = hit.get("source_context"), rest_of(hit, terminal)
     lines = [
         f"{terminal.strong('[' + line(hit['ulid']) + ']')} {line(hit.get('title'))}",
-        indented(block(hit.get("snippet"))),
+        indented(block(hit.get("snippet"))) + (f"\n    {rest}" if rest else ""),
         f"  Attested by {line(hit.get('attested_by'))} ({line(hit.get('attestation_type'))})"
         f" | Confidence: {line(hit.get('confidence'))} | Promoted: {line(hit.get('promoted_at'))}",
     ]
@@ -299,24 +312,28 @@ def search(answer: Shape, terminal: Terminal) -> str:
     """One ranked list over all systems, each hit with where it comes from."""
     hits: Sequence[Shape] = answer["hits"]
     query = _asked(answer)
-    if hits:
-        lines = [f'🔍 Found {counted(len(hits), "memory", "memories")} for "{query}":']
+    found = len(hits) + left_out(answer)
+    if found:
+        lines = [f'🔍 Found {counted(found, "memory", "memories")} for "{query}":']
     else:
         lines = [f'❌ No memories found for "{query}"', "", "`memory-recall doctor` lists the stores in sight."]
     for hit in hits:
-        lines += ["", *_hit(hit, terminal)]
+        lines += ["", *_hit(hit, terminal, whole="budget" in answer)]
     if answer.get("omitted"):
         lines += ["", terminal.faint(f"{answer['omitted']} more matched; --limit shows more, up to 50.")]
+    lines += cut(answer, terminal)
     return "\n".join([*lines, *problems(answer, terminal)])
 
 
-def _hit(hit: Shape, terminal: Terminal) -> list[str]:
-    provenance = hit["provenance"]
+def _hit(hit: Shape, terminal: Terminal, *, whole: bool) -> list[str]:
+    """One hit: a line of it, or where a budget decides how much fits, all that was given of it."""
+    provenance, rest = hit["provenance"], rest_of(hit, terminal)
     name = f"[{hit['system']}:{line(hit['id'])}]"
     title = "" if hit["title"] == hit["id"] else f" {line(hit['title'])}"
     lines = [
         f"{terminal.strong(name)}{title}",
-        indented(preview(hit.get("snippet") or hit["text"])),
+        indented(block(hit["text"]) if whole else preview(hit.get("snippet") or hit["text"])),
+        *([f"    {rest}"] if rest else []),
         f"  {origin(provenance, terminal)}",
     ]
     lines += [
