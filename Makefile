@@ -20,7 +20,7 @@ lint: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/cold_start.py
-	@$(BIN)/python benchmarks/hover.py
+	@$(BIN)/python -m benchmarks.hover
 	@$(BIN)/python -m benchmarks.quality --peers
 
 setup: $(READY)
