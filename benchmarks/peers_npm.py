@@ -1,6 +1,6 @@
 """A peer that is a program of its own: the MCP reference memory server from npm, asked over standard input and output.
 
-Owns its installation into a folder of the benchmark's (never the user's own), its process, and the few MCP messages
+Owns its installation into a cache folder of the benchmark's own, its process, and the few MCP messages
 that are needed. Tests must not run it: it fetches from a registry.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -29,8 +30,8 @@ class NpmMemoryServer:
 
     name = f"npm {PACKAGE.rpartition('/')[2]}"
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._program = _installed(folder or Path(tempfile.gettempdir()) / "memory-recall-bench-npm")
+    def __init__(self) -> None:
+        self._program = _installed(_cache() / "npm")
         self._folder = Path(tempfile.mkdtemp(prefix="memory-recall-bench-"))
         atexit.register(self.close)
         self._process: subprocess.Popen[str] | None = None
@@ -100,6 +101,11 @@ class NpmMemoryServer:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()
+
+
+def _cache() -> Path:
+    """In the user's cache, not in the shared temporary directory: what lies there is run."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memory-recall-bench"
 
 
 def _installed(folder: Path) -> Path:

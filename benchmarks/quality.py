@@ -96,6 +96,7 @@ def measured(collection: Collection, subjects: Sequence[Subject], split: str = "
         row: dict[str, Any] = {"name": name, **quality_figures.summary(theirs)}
         if theirs is not ours:
             row["ours_better_by"] = _advantages(ours, theirs)
+            row["ours_takes_times"] = round(rows[0]["median_ms"] / max(row["median_ms"], 0.001), 1)
         row["kinds"] = {
             kind: quality_figures.summary(of_kind, intervals=False)
             for kind, of_kind in quality_figures.by_kind(theirs).items()
