@@ -161,3 +161,18 @@ def test_long_text_takes_time_in_proportion_to_its_length(text: str) -> None:
     tokens.query_words(text)
     tokens.terms(text)
     tokens.squeeze(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("wie lange gilt eine Session", ("lang", "gilt", "session")),
+        ("recette de la ratatouille", ("recett", "ratatouill")),
+        ("quién pintó las paredes", ("pinto", "pared")),
+        ("MIT licence or DES", ("mit", "licenc", "des")),
+    ],
+)
+def test_function_words_of_neighbouring_languages_are_no_words_of_a_question(
+    question: str, asked: tuple[str, ...]
+) -> None:
+    assert tokens.query_words(question) == asked

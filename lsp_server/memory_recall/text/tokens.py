@@ -65,11 +65,18 @@ _STOP_WORDS = """
     too until up upon us use used uses using very via was wasnt we were werent weve what whatever whats when
     whens where wheres whether which while who whom whos whose why whys will with within without wont would
     wouldnt yes yet you your youre yours youve
+    al avec che como con cual cuando dans das de del dem den der donde ein eine einem einen einer el elle et fur gli
+    het ich il ils ist la las le les los nicht nous para pour que quel quelle qui quien sie sind sono sont und une
+    uns von vous wie wir wo zu zum zur
     什么 甚么 怎么 怎样 如何 哪里 哪个 哪些 哪儿 为何 是否 多少 吗 呢 吧 的 了 是 在 我 你 我们 你们 他们 这个
     那个 です ます した ください どう どこ なに 何 誰 いつ は が を に で と も の か
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Question words, auxiliaries, pronouns, articles: what a question is made of and an answer is not."""
+"""Question words, auxiliaries, pronouns, articles: what a question is made of and an answer is not.
+
+Of English, and of the languages that teams write beside it as far as the word is nothing else to a developer: `die`,
+`des`, `mit`, `est`, `su` and `es` stay words.
+"""
 
 # Pairs of characters that only glue a Chinese or Japanese sentence together; asked for only where nothing else is.
 _GLUE_PAIR = re.compile("^(?:[\u3041-\u3096]{2}|.*[的了吗呢吧是のはをがに么].*)$")
