@@ -25,8 +25,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from benchmarks.corpora import ANSWERABLE_KINDS, UNANSWERABLE_KINDS, Query
 from benchmarks.corpora import Collection as Gathered
-from benchmarks.corpora import Query
 from benchmarks.subjects import HasFloor, Subject
 
 DEPTH = 10
@@ -127,8 +127,10 @@ def summary(outcomes: Sequence[Outcome], *, intervals: bool = True) -> dict[str,
 
 
 def by_kind(outcomes: Sequence[Outcome]) -> dict[str, Sequence[Outcome]]:
-    """The outcomes of each kind, in the order in which the kinds appear."""
-    kinds = dict.fromkeys(outcome.kind for outcome in outcomes)
+    """The outcomes of each kind that appears: those of our corpus in its order, then others."""
+    present = dict.fromkeys(outcome.kind for outcome in outcomes)
+    kinds = [kind for kind in (*ANSWERABLE_KINDS, *UNANSWERABLE_KINDS) if kind in present]
+    kinds += [kind for kind in present if kind not in kinds]
     return {kind: [outcome for outcome in outcomes if outcome.kind == kind] for kind in kinds}
 
 
