@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memory_recall.text.untrusted import for_log, for_markdown_block, for_markdown_code, for_terminal
+from memory_recall.text.untrusted import (
+    for_log,
+    for_markdown_block,
+    for_markdown_code,
+    for_terminal,
+    hidden,
+    is_plain,
+)
 
 every = settings(derandomize=True, deadline=None, max_examples=250)
 
@@ -103,6 +110,14 @@ def test_no_character_of_unicode_slips_through() -> None:
 )
 def test_a_terminal_gets_honest_text_as_it_is(text: str) -> None:
     assert for_terminal(text) == text
+
+
+def test_what_a_glance_takes_for_plain_hides_nothing() -> None:
+    plain = [character for character in map(chr, range(0x110000)) if is_plain(character)]
+    assert {"a", "~", "\n", "\t", "é", "·"} <= set(plain)
+    assert hidden().search("".join(plain)) is None
+    assert is_plain("naïve · café\n\tindented")
+    assert not is_plain("naïve\x7f")
 
 
 def test_what_is_hidden_is_shown_by_its_name() -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memory_recall.text.untrusted import hidden
+from memory_recall.text.untrusted import hidden, is_plain
 
 _LONE_SURROGATE = "[\ud800-\udfff]"
 
@@ -27,7 +27,7 @@ def dumps(value: Any, *, indent: int | str | None = None, exact: bool = False) -
         text = "".join(_pieces(value, " " * indent if isinstance(indent, int) else indent))
     if exact:
         return text if text.isascii() else re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match.group()):04x}", text)
-    return text if text.isascii() and "\x7f" not in text else hidden().sub(_escape, text)
+    return text if is_plain(text) else hidden().sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -42,13 +42,21 @@ def for_terminal(text: str, *, single_line: bool = False) -> str:
     Newlines and tabs stay, unless `single_line` asks for one line.
     """
     unified = text.replace("\r\n", "\n")
-    shown = unified if _is_plain(unified) else hidden().sub(_escape, unified)
+    shown = unified if is_plain(unified) else hidden().sub(_escape, unified)
     return shown.replace("\n", "\\n").replace("\t", "\\t") if single_line else shown
 
 
-def _is_plain(text: str) -> bool:
-    """Whether there is nothing in a text but printable ASCII, newlines and tabs."""
-    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+def is_plain(text: str) -> bool:
+    """Whether a glance shows that nothing in a text is hidden: all is printable and Latin-1, or a newline or a tab.
+
+    Beyond Latin-1 there are characters that count as printable and show nothing.
+    """
+    if not text.isascii():
+        try:
+            text.encode("latin-1")
+        except UnicodeEncodeError:
+            return False
+    return text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def for_log(text: str) -> str:
