@@ -2,7 +2,7 @@
 
 Each round starts every command once, in turning order, so that whatever else the machine does hits all of them alike.
 The stores are in the system's file cache, the interpreter's modules are compiled. A command that has used up its time
-leaves the later rounds, never before its third run. Needs a POSIX system.
+leaves the later rounds, but not before it ran a least number of times. Needs a POSIX system.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from benchmarks.figures import Figure
 from benchmarks.words import ABSENT, misspelt, queries
 from benchmarks.worlds import SEED, World
 
-LEAST_RUNS = 3
 SLOW = 1000.0
 """Milliseconds above which no run goes unmeasured."""
 PYTHON, NODE, READ_ALL, STANDIN = "python -c pass", "node -e 0", "reading them all", "the stand-in alone"
@@ -49,6 +48,15 @@ for folder, _, names in os.walk(sys.argv[1]):
             found.append(json.loads(file.read()))
 print(len(found))
 """
+
+
+class Bounds(NamedTuple):
+    """How much is measured: `seconds` for one command, but `least` runs, in `rounds` and one for nothing."""
+
+    seconds: float
+    least: int
+    rounds: int
+    warm_up: bool
 
 
 class Start(NamedTuple):
@@ -91,33 +99,29 @@ def start(command: Sequence[str], world: World, variables: Mapping[str, str]) ->
     return Start(nanoseconds / 1e6, most * unit / 1e6, out.read_bytes())
 
 
-def measure(
-    world: World, program: Sequence[str], variables: Mapping[str, str], rounds: int, seconds: float
-) -> list[Figure]:
+def measure(world: World, program: Sequence[str], variables: Mapping[str, str], bounds: Bounds) -> list[Figure]:
     """Every command on this world's store: milliseconds, and beside each of ours its memory as `NAME rss`."""
     floors = list(floor_subjects())
     groups = subjects_of(world, program)
     figures: dict[str, Figure] = {}
     for group in groups:
         subjects = [*(Subject(floor.name, floor.arguments) for floor in floors), *group]
-        run_rounds(subjects, world, variables, rounds, seconds)
+        run_rounds(subjects, world, variables, bounds)
         for figure in summarised(subjects, world):
             figures.setdefault(figure.name, figure)  # the floors ran in every group
     return list(figures.values())
 
 
-def run_rounds(
-    subjects: Sequence[Subject], world: World, variables: Mapping[str, str], rounds: int, seconds: float
-) -> None:
+def run_rounds(subjects: Sequence[Subject], world: World, variables: Mapping[str, str], bounds: Bounds) -> None:
     """Run the subjects in turn: once unmeasured, for the file cache, then in rounds within their time.
 
     What takes seconds is not run for nothing: there the first run counts too.
     """
     spent = dict.fromkeys((subject.name for subject in subjects), 0.0)
-    for number in range(-1 if rounds > LEAST_RUNS else 0, rounds):
+    for number in range(-1 if bounds.warm_up else 0, bounds.rounds):
         turn = max(0, number) % len(subjects)
         for subject in (*subjects[turn:], *subjects[:turn]):
-            if spent[subject.name] > seconds and len(subject.starts) >= LEAST_RUNS:
+            if spent[subject.name] > bounds.seconds and len(subject.starts) >= bounds.least:
                 continue
             if subject.first is not None:
                 subject.first()

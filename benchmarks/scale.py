@@ -110,25 +110,31 @@ def measure(world: World, options: argparse.Namespace) -> tuple[list[Figure], li
         variables["PYTHONPATH"] = str(options.source.resolve())
     figures = [Figure("store on disk", world.facts.store, world.facts.memories, "MB", [world.facts.bytes / 1e6], {})]
     failures: list[str] = []
-    bounds = warm.Bounds(
-        seconds=options.seconds,
-        spawns=1 if options.quick else 5,
-        hovers=150 if options.quick else 500,
-        recalls=100 if options.quick else 400,
-        changes=5 if options.quick else 10,
-    )
-    rounds = 3 if options.quick else 11
     if options.only != "warm":
         try:
-            figures += cold.measure(world, program(), variables, rounds, options.seconds)
+            figures += cold.measure(world, program(), variables, cold_bounds(options))
         except SystemExit as failure:
             failures.append(f"cold: {failure}")
     if options.only != "cold":
         try:
-            figures += warm.measure(world, variables, bounds)
+            figures += warm.measure(world, variables, warm_bounds(options))
         except (ServerFailed, SystemExit) as failure:
             failures.append(f"warm: {failure}")
     return figures, failures
+
+
+def cold_bounds(options: argparse.Namespace) -> cold.Bounds:
+    """How often commands are started."""
+    if options.quick:
+        return cold.Bounds(options.seconds, least=2, rounds=3, warm_up=False)
+    return cold.Bounds(options.seconds, least=3, rounds=11, warm_up=True)
+
+
+def warm_bounds(options: argparse.Namespace) -> warm.Bounds:
+    """How much a server is asked."""
+    if options.quick:
+        return warm.Bounds(options.seconds, least=2, spawns=1, hovers=150, recalls=100, changes=3)
+    return warm.Bounds(options.seconds, least=3, spawns=6, hovers=500, recalls=400, changes=10)
 
 
 def program() -> Sequence[str]:

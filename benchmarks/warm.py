@@ -11,7 +11,8 @@ import json
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from benchmarks.words import Text, queries
 from benchmarks.worlds import CITED_AT, SEED, World, agent_entry, agent_path, nemp_entry, ulid_of, write_claim
 
 QUERIES = 200
-LEAST = 3
+FIRST_RECALL = "first recall after spawn"
 COMMANDS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "nemp": ("memoryRecall.nemp.recall", {"record": False}),
     "agent": ("memoryRecall.memory.recall", {"notify": "never"}),
@@ -33,9 +34,10 @@ SEARCH = "memoryRecall.search"
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much is measured: `seconds` for one figure, and no more samples than the other numbers say."""
+    """How much is measured: `seconds` for one figure, but `least` samples, and no more than the other numbers say."""
 
     seconds: float
+    least: int
     spawns: int
     hovers: int
     recalls: int
@@ -81,13 +83,13 @@ class Measured:
 def measure(world: World, variables: Mapping[str, str], bounds: Bounds) -> list[Figure]:
     """Every figure of a language server on this world's store."""
     measured = Measured(world)
+    measured.floors["first hover after spawn"] = "empty server, first hover after spawn"
+    world.forget_cache()
     measure_spawns(measured, variables, bounds)
     with (
-        Session(OURS, world.project, variables) as ours,
-        Session(EMPTY, world.project, variables) as empty,
+        started(measured, EMPTY, "empty server, ", variables) as empty,
+        started(measured, OURS, "", variables) as ours,
     ):
-        for session in (ours, empty):
-            session.open(world.note)
         measure_hovers(measured, ours, empty, bounds)
         measured.note_memory("server after hovers,", ours)
         measured.note_memory("empty server,", empty)
@@ -96,7 +98,20 @@ def measure(world: World, variables: Mapping[str, str], bounds: Bounds) -> list[
         measure_hovers_under_load(measured, ours, empty, bounds)
         measure_after_changes(measured, ours, bounds)
         measured.note_memory("server after changes,", ours)
+    note_index(measured)
     return list(measured.figures())
+
+
+@contextmanager
+def started(measured: Measured, server: Sequence[str], name: str, variables: Mapping[str, str]) -> Iterator[Session]:
+    """A new server that has answered its first hover, which is noted: milliseconds from the start of the process."""
+    note = measured.world.note
+    before = time.perf_counter_ns()
+    with Session(server, measured.world.project, variables) as session:
+        session.open(note)
+        session.hover(note, 0, CITED_AT)
+        measured.add(f"{name}first hover after spawn", (time.perf_counter_ns() - before) / 1e6)
+        yield session
 
 
 def lines_of(world: World) -> Iterator[int]:
@@ -105,27 +120,32 @@ def lines_of(world: World) -> Iterator[int]:
 
 
 def measure_spawns(measured: Measured, variables: Mapping[str, str], bounds: Bounds) -> None:
-    """From the start of a process to its first hover, and the first recall after it: without a cache, then with one."""
-    world = measured.world
-    command, options = COMMANDS[world.facts.store]
-    asked = asked_of(world)
-    measured.floors["first hover after spawn"] = "empty server, first hover after spawn"
-    world.forget_cache()
+    """Servers that are started, hovered, asked for one recall and ended: all of the spawns but the last."""
+    asked = asked_of(measured.world)
     until = time.monotonic() + 2 * bounds.seconds
-    for number in range(bounds.spawns):
-        for name, server in (("empty server, ", EMPTY), ("", OURS)):
-            before = time.perf_counter_ns()
-            with Session(server, world.project, variables) as session:
-                session.open(world.note)
-                session.hover(world.note, 0, CITED_AT)
-                measured.add(f"{name}first hover after spawn", (time.perf_counter_ns() - before) / 1e6)
-                if server is OURS:
-                    which = "first recall after spawn" if number else "first recall after spawn, empty cache"
-                    query = {"query": next(asked), **options}
-                    measured.timed(which, session.execute, command, query)
-        if time.monotonic() > until and number:
+    for _ in range(bounds.spawns - 1):
+        with started(measured, EMPTY, "empty server, ", variables):
+            pass
+        with started(measured, OURS, "", variables) as ours:
+            measure_first_recall(measured, ours, next(asked))
+        if time.monotonic() > until:
             break
-    measured.add("cache on disk", world.cached_bytes() / 1e6)
+
+
+def measure_first_recall(measured: Measured, ours: Session, query: str) -> None:
+    """The first recall of a server: the very first one finds no cache, later ones what it left."""
+    command, options = COMMANDS[measured.world.facts.store]
+    without = f"{FIRST_RECALL}, empty cache"
+    name = FIRST_RECALL if without in measured.samples else without
+    measured.timed(name, ours.execute, command, {"query": query, **options})
+
+
+def note_index(measured: Measured) -> None:
+    """What the cache takes on disk, and what building it took: the first recall without one less those with one."""
+    measured.add("cache on disk", measured.world.cached_bytes() / 1e6)
+    if FIRST_RECALL in measured.samples:
+        with_cache = statistics.median(measured.samples[FIRST_RECALL])
+        measured.add("index build", measured.samples[f"{FIRST_RECALL}, empty cache"][0] - with_cache)
 
 
 def asked_of(world: World) -> Iterator[str]:
@@ -140,7 +160,7 @@ def measure_hovers(measured: Measured, ours: Session, empty: Session, bounds: Bo
     for _ in range(10):
         ours.hover(note, next(lines), CITED_AT)
         empty.hover(note, 0, CITED_AT)
-    for _ in within(bounds.seconds, bounds.hovers):
+    for _ in within(bounds, bounds.hovers):
         line = next(lines)
         measured.timed("hover", ours.hover, note, line, CITED_AT)
         measured.timed("empty server, hover", empty.hover, note, line, CITED_AT)
@@ -152,17 +172,13 @@ def measure_recalls(measured: Measured, ours: Session, bounds: Bounds) -> None:
     kinds = {"warm recall": COMMANDS[store]}
     if store != "coven":
         kinds["warm search"] = (SEARCH, {})
+    measure_first_recall(measured, ours, next(asked_of(measured.world)))
     for name, (command, options) in kinds.items():
         asked = asked_of(measured.world)
-        measured.timed(
-            f"first {name.removeprefix('warm ')} after spawn", ours.execute, command, {"query": next(asked), **options}
-        )
-        for _ in within(bounds.seconds, bounds.recalls):
+        ours.execute(command, {"query": next(asked), **options})
+        for _ in within(bounds, bounds.recalls):
             query = {"query": next(asked), **options}
             measured.timed(name, ours.execute, command, query)
-    first = "first recall after spawn"
-    without, with_cache = (statistics.median(measured.samples[name]) for name in (f"{first}, empty cache", first))
-    measured.add("index build", without - with_cache)
 
 
 def measure_hovers_under_load(measured: Measured, ours: Session, empty: Session, bounds: Bounds) -> None:
@@ -174,7 +190,7 @@ def measure_hovers_under_load(measured: Measured, ours: Session, empty: Session,
     command, options = COMMANDS[measured.world.facts.store]
     measured.floors["hover while recalls run"] = "empty server, hover while recalls run"
     under_way: int | None = None
-    for _ in within(bounds.seconds, bounds.hovers):
+    for _ in within(bounds, bounds.hovers):
         just_begun = under_way is None
         if under_way is None:
             under_way = ours.begin_command(command, {"query": next(asked), **options})
@@ -199,14 +215,14 @@ def measure_after_changes(measured: Measured, ours: Session, bounds: Bounds) -> 
     command, options = COMMANDS[world.facts.store]
     asked, lines = asked_of(world), lines_of(world)
     if world.facts.store == "nemp":
-        for number in within(bounds.seconds, bounds.changes):
+        for number in within(bounds, bounds.changes):
             name = world.facts.cited[number % len(world.facts.cited)]
             measured.timed("recorded recall", ours.execute, command, {"query": name, "record": True})
             line = next(lines)
             measured.timed("hover after a recorded recall", ours.hover, world.note, line, CITED_AT)
             query = {"query": next(asked), **options}
             measured.timed("recall after a recorded recall", ours.execute, command, query)
-    for number in within(bounds.seconds, bounds.changes):
+    for number in within(bounds, bounds.changes):
         word = f"freshly{random.Random(time.monotonic_ns()).randrange(10**9)}"
         CHANGES[world.facts.store](world, number, word)
         line = number % len(world.facts.cited)
@@ -218,11 +234,11 @@ def measure_after_changes(measured: Measured, ours: Session, bounds: Bounds) -> 
             raise SystemExit(f"A recall at {world.facts.memories:,} memories does not find what was just written.")
 
 
-def within(seconds: float, most: int) -> Iterator[int]:
-    """Count from 0: at most so many, and no more once the time is over, but never fewer than `LEAST`."""
-    until = time.monotonic() + seconds
+def within(bounds: Bounds, most: int) -> Iterator[int]:
+    """Count from 0: at most so many, and no more once the time is over, but never fewer than the least."""
+    until = time.monotonic() + bounds.seconds
     for number in range(most):
-        if number >= LEAST and time.monotonic() > until:
+        if number >= bounds.least and time.monotonic() > until:
             return
         yield number
 

@@ -12,7 +12,7 @@ from benchmarks.wire import ServerFailed, Session
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the benchmark needs a POSIX system")
 
-FEW = warm.Bounds(seconds=0, spawns=1, hovers=3, recalls=3, changes=2)
+FEW = warm.Bounds(seconds=0, least=3, spawns=2, hovers=3, recalls=3, changes=2)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_command_that_fails_or_does_not_do_its_work_ends_the_measurement(world
         cold.start([sys.executable, "-c", "import sys; print('why', file=sys.stderr); sys.exit(3)"], world, {})
     idle = cold.Subject("idle", lambda _: [sys.executable, "-c", "pass"], must_print=b"work")
     with pytest.raises(SystemExit, match="did not print"):
-        cold.run_rounds([idle], world, {}, rounds=1, seconds=0)
+        cold.run_rounds([idle], world, {}, cold.Bounds(seconds=0, least=1, rounds=1, warm_up=False))
 
 
 def test_rounds_start_everything_and_time_bounds_them(world: worlds.World) -> None:
@@ -64,8 +64,9 @@ def test_rounds_start_everything_and_time_bounds_them(world: worlds.World) -> No
 
         return cold.Subject(name, arguments)
 
-    cold.run_rounds([counted("one"), counted("two")], world, {}, rounds=9, seconds=0)
-    assert counts == {"one": cold.LEAST_RUNS + 1, "two": cold.LEAST_RUNS + 1}
+    bounds = cold.Bounds(seconds=0, least=3, rounds=9, warm_up=True)
+    cold.run_rounds([counted("one"), counted("two")], world, {}, bounds)
+    assert counts == {"one": 4, "two": 4}
 
 
 @pytest.mark.parametrize("program", ["pass", "import time; time.sleep(60)"])
