@@ -8,7 +8,6 @@ first that does not ends after a sentence, and every other one is named or count
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
@@ -25,6 +24,7 @@ _SHARE_OF_PROBLEMS = 4
 """Problems may take a quarter of the room before the memories are served, and what is left afterwards."""
 _ROUNDS = 4
 """So often a figure with fewer or more digits may change its own size."""
+_LETTERS_OF_A_WORD = 4
 _LETTERS_OF_A_TOKEN = 40
 """No text of so many code points a token is within an estimate."""
 
@@ -108,7 +108,7 @@ class Answer(Protocol):
         """Its memories, best first."""
 
     def within(self, share: Share) -> Self:
-        """The answer with no more than this."""
+        """The answer with no more than this. A face shows the whole of what it is given then, and no preview."""
 
     def as_json(self) -> dict[str, Any]:
         """What a face shows."""
@@ -159,30 +159,29 @@ class _Fitting:
         if self._fits(everything, self._problems):
             return self._account(everything, self._problems)
         problems = self._problems_first()
-        whole = _most(len(everything), lambda count: self._fits(everything[:count], problems))
+        whole = self._most(len(everything), lambda count: self._size(everything[:count], problems))
         portions = everything[:whole]
         for number in range(whole, len(everything)):
             if self._fits([*portions, Portion(number)], problems):
                 portions.append(Portion(number))
                 continue
-            beginning = self._beginning([*portions], number, problems)
+            beginning = self._beginning(portions, number, problems)
             if beginning is not None:
                 portions.append(beginning)
                 break
         left = self._left_out(portions)
-        named = _most(len(left), lambda count: self._fits(portions, problems, left[:count]))
-        problems += _most(self._problems - problems, lambda count: self._fits(portions, problems + count, left[:named]))
-        return self._account(portions, problems, left[:named])
+        named = self._most(len(left), lambda count: self._size(portions, problems, left[:count]))
+        names, told = left[:named], problems
+        problems += self._most(self._problems - told, lambda count: self._size(portions, told + count, names))
+        return self._account(portions, problems, names)
 
     def with_all(self) -> Share:
         """All memories, and as little else and as much of each as need be."""
         portions = [Portion(number) for number in range(len(self._items))]
-        names = self._before.named
-        problems = self._problems
-        named = _most(len(names), lambda count: self._fits(portions, problems, names[:count]))
-        names = names[:named]
+        names, problems = self._before.named, self._problems
+        names = names[: self._most(len(names), lambda count: self._size(portions, problems, names[:count]))]
         if not self._fits(portions, problems, names):
-            problems = _most(problems, lambda count: self._fits(portions, count, names))
+            problems = self._most(problems, lambda count: self._size(portions, count))
         for number in range(len(portions) - 1, -1, -1):
             if self._fits(portions, problems, names):
                 break
@@ -194,7 +193,7 @@ class _Fitting:
     def _problems_first(self) -> int:
         frame = self._size([], 0)
         room = frame + max(0, self._budget.limit - frame) // _SHARE_OF_PROBLEMS
-        return _most(self._problems, lambda count: self._size([], count) <= room)
+        return _most(self._problems, room, lambda count: self._size([], count))
 
     def _beginning(
         self, before: Sequence[Portion], number: int, problems: int, after: Sequence[Portion] = ()
@@ -203,15 +202,15 @@ class _Fitting:
         text = self._items[number].text
         if text is None:
             return None
-        places = list(ends(text, self._budget.limit * _LETTERS_OF_A_TOKEN))
+        places = list(ends(text, self._most_letters))
 
-        def fits(count: int) -> bool:
-            return self._fits([*before, Portion(number, text[: places[count - 1]]), *after], problems)
+        def ending_at(place: int) -> Portion:
+            return Portion(number, text[: places[place]])
 
-        if not places or not fits(1):
+        if not places or not self._fits([*before, ending_at(0), *after], problems):
             return None
-        count = _most(len(places), fits)
-        return Portion(number, text[: places[count - 1]])
+        more = self._most(len(places) - 1, lambda count: self._size([*before, ending_at(count), *after], problems))
+        return ending_at(more)
 
     def _left_out(self, portions: Sequence[Portion]) -> tuple[str, ...]:
         given = {portion.number for portion in portions}
@@ -220,8 +219,21 @@ class _Fitting:
     def _fits(self, portions: Sequence[Portion], problems: int, named: Sequence[str] = ()) -> bool:
         return self._size(portions, problems, named) <= self._budget.limit
 
+    def _most(self, count: int, size: Callable[[int], int]) -> int:
+        return _most(count, self._budget.limit, size)
+
     def _size(self, portions: Sequence[Portion], problems: int, named: Sequence[str] = ()) -> int:
+        """The estimate of an answer; where its texts alone are beyond any doubt too long, a guess."""
+        letters = sum(
+            len((self._items[given.number].text or "") if given.text is None else given.text) for given in portions
+        )
+        if letters > self._most_letters:
+            return letters // _LETTERS_OF_A_WORD
         return self._estimate(self._share(portions, problems, named, self._budget.limit))
+
+    @property
+    def _most_letters(self) -> int:
+        return self._budget.limit * _LETTERS_OF_A_TOKEN
 
     def _estimate(self, share: Share) -> int:
         return estimated_tokens(self._budget.shown(self._answer.within(share).as_json()))
@@ -250,6 +262,26 @@ class _Fitting:
         return shaped(max(used, size))
 
 
-def _most(count: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `count` that fits, where each smaller one fits as well; 0 where none does."""
-    return bisect_left(range(1, count + 1), True, key=lambda number: not fits(number))
+def _most(count: int, limit: int, size: Callable[[int], int]) -> int:
+    """The largest number up to `count` whose size, which grows with it, is within a limit; 0 where none is.
+
+    Sizes cost time. They grow evenly enough for a good guess of where the limit is met; every other guess is the
+    middle, in case they do not.
+    """
+    low, high = 0, count
+    if not count or (high_size := size(high)) <= limit:
+        return count
+    low_size = size(low)
+    if low_size > limit:
+        return 0
+    guesses = True
+    while high - low > 1:
+        share = (limit - low_size) / (high_size - low_size) if guesses else 0.5
+        middle = min(high - 1, low + max(1, round((high - low) * share)))
+        guesses = not guesses
+        middle_size = size(middle)
+        if middle_size <= limit:
+            low, low_size = middle, middle_size
+        else:
+            high, high_size = middle, middle_size
+    return low

@@ -27,9 +27,9 @@ _WRAPPED_FROM = 50
 _WORD_LOOKED_AT = 40
 
 _WITHOUT_LAST_STOP = (
-    "al approx apr aug bzw ca cf ch co corp d.h dec dept dr e.g ed eds eg env eq est etc evtl ex excl feb fig figs fri "
-    "ggf i.e ie inc incl jan jr jul jun ltd mar max min misc mon mr mrs ms nos nov nr oct p.ex pp prof resp sat sec sep "
-    "sept sr st sun thu tue u.a usw ver vgl vol vs wed z.b"
+    "al approx apr aug bzw ca cf ch co corp d.h dec dept dr e.g ed eds eg env eq est etc evtl ex excl feb fig figs "
+    "fri ggf i.e ie inc incl jan jr jul jun ltd mar max min misc mon mr mrs ms nos nov nr oct p.ex pp prof resp sat "
+    "sec sep sept sr st sun thu tue u.a usw ver vgl vol vs wed z.b"
 )
 _ABBREVIATIONS = frozenset(_WITHOUT_LAST_STOP.split())
 """In lower case. None of them ends a sentence for certain."""
