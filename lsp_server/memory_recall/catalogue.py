@@ -139,7 +139,7 @@ class Catalogue:
 
         names: list[str] = []
         if "nemp" in systems:
-            names += [entry.key for store in self._nemp for entry in store.entries]
+            names += [key for store in self._nemp for key in store.keys]
         if "memory" in systems:
             names += [entry.memory_id for entry in self._agent.entries]
         if "coven" in systems and self._coven is not None:

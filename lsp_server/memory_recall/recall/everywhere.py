@@ -239,8 +239,7 @@ def _nemp(place: Place, environment: Environment, shelf: Shelf) -> Iterator[_Sec
     stores += [shelf.nemp(places.global_, "global")] if places.global_ is not None else []
     for store in stores:
         yield from store.problems
-        ids = [entry.key for entry in store.entries]
-        yield _Section("nemp", store.documents, ids, partial(_nemp_memory, store))
+        yield _Section("nemp", store.documents, store.keys, partial(_nemp_memory, store))
 
 
 def _nemp_memory(store: NempStore, number: int) -> Memory:

@@ -254,15 +254,16 @@ def store_after_edit(store: NempStore, values: Mapping[int, str]) -> tuple[NempS
 
     assert not isinstance(store.content, StoreText)
     old, position = store.content, 0
-    pieces: list[bytes] = []
+    whole_old = memoryview(old.data)
+    pieces: list[bytes | memoryview] = []
     growths: list[tuple[int, int]] = []
     for number in sorted(values):
         start, end = old.found.starts[number], old.found.ends[number]
         written = values[number].encode("utf-8")
-        pieces += (old.data[position:start], written)
+        pieces += (whole_old[position:start], written)
         growths.append((number, len(written) - (end - start)))
         position = end
-    data = b"".join((*pieces, old.data[position:]))
+    data = b"".join((*pieces, whole_old[position:]))
     whole = codecs.BOM_UTF8 + data if store.has_mark else data
     try:
         return _changed(store, after_edit(old, data, growths), None, has_mark=store.has_mark), whole

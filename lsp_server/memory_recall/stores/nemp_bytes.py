@@ -63,7 +63,6 @@ class StoreBytes:
         self.found = found
         self.is_ascii = is_ascii
         self.oddities = found.oddities
-        self.entries = _Entries(self)
         self._lines = lines or ByteLines(data, is_ascii=is_ascii)
         if numbers is not None:
             self.numbers = numbers
@@ -72,6 +71,11 @@ class StoreBytes:
     def text(self) -> str:
         """The text of the file, made anew each time."""
         return self.data.decode("utf-8")
+
+    @property
+    def entries(self) -> Sequence[NempEntry]:
+        """All memories, in order. Made when asked for: a circle would keep the bytes of stores that nobody uses."""
+        return _Entries(self)
 
     @property
     def keys(self) -> Sequence[str]:
