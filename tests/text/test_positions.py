@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_recall.text.positions import Encoding, LineIndex, column_from_units, units_from_column
+from memory_recall.text.positions import ByteLines, Encoding, LineIndex, column_from_units, units_from_column
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 PYTHON_CODEC = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
@@ -27,6 +27,9 @@ LINES = TEXTS.map(lambda text: re.sub(r"[\r\n]", "", text))
 
 every = settings(derandomize=True, deadline=None, max_examples=150)
 in_every_encoding = pytest.mark.parametrize("encoding", ENCODINGS)
+
+
+TEXTS_OF_LINES = st.text(alphabet="a\r\n\u2028é決😀", max_size=12)
 
 
 def naive_lines(text: str) -> list[str]:
@@ -75,6 +78,24 @@ def test_a_counted_place_is_the_one_that_the_index_finds(text: str) -> None:
     index.line_of(0)
     for offset in range(-1, len(text) + 2):
         assert LineIndex(text).line_column(offset) == index.line_column(offset)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(TEXTS_OF_LINES, TEXTS_OF_LINES, TEXTS_OF_LINES, st.integers(1, 9), st.booleans())
+def test_lines_of_bytes_are_those_of_their_text(before: str, old: str, new: str, marked: int, backwards: bool) -> None:
+    lines = _checked(ByteLines((before + old).encode(), is_ascii=False, marked=marked), before + old, backwards)
+    text = before + new
+    changed = lines.changed(text.encode(), len(before.encode()), is_ascii=text.isascii())
+    _checked(changed, text, backwards)
+
+
+def _checked(lines: ByteLines, text: str, backwards: bool) -> ByteLines:
+    index = LineIndex(text)
+    for offset in reversed(range(len(text) + 1)) if backwards else range(len(text) + 1):
+        at = len(text[:offset].encode())
+        assert lines.code_points(at) == offset
+        assert lines.line_column(at) == index.line_column(offset)
+    return lines
 
 
 def test_the_places_of_a_few_offsets_need_no_index() -> None:
