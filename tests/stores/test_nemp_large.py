@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -296,3 +297,29 @@ def test_an_edit_that_cannot_be_followed_is_read_whole(world: World, monkeypatch
     assert edited.store is not None
     assert [(problem.code, problem.line) for problem in edited.store.problems] == [("no-value", 2)]
     assert nemp_edits.same_entry(store.entries[2], store, edited.store) is not None
+
+
+def test_a_great_many_changes_are_read_whole_instead_of_followed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nemp_changes, "_FOLLOWED", 2)
+    path = world.write("project/.nemp/memories.json", usual(5))
+    store = read_store(path, "project")
+    assert store.documents is not None
+    edited = rewrite_entries(store, lambda fresh: [EntryChange(entry, [(("n",), 1)]) for entry in fresh.entries])
+    assert edited.store is not None
+    assert [entry.raw["n"] for entry in edited.store.entries] == [1] * 5
+    written = path.read_bytes()
+    before, other = large(written), written.replace(b'"n": 1', b'"n": 22')
+    assert before.documents is not None
+    assert observed(store_after_change(before, other, None)) == observed(parsed(other))
+
+
+def test_threads_that_ask_at_once_for_places_get_the_right_ones() -> None:
+    data = json.dumps(usual(2_000), indent=1, ensure_ascii=False).encode()
+    slow = parsed(data)
+    places = [slow.place_of(entry) for entry in slow.entries]
+    for _ in range(3):
+        store = large(data)
+        with ThreadPoolExecutor(4) as threads:
+            numbers = [*range(0, 2_000, 7), *range(1_999, 0, -11)]
+            found = threads.map(lambda number, store=store: store.place_of(store.entries[number]), numbers)
+            assert list(found) == [places[number] for number in numbers]

@@ -274,7 +274,7 @@ def store_after_edit(store: NempStore, values: Mapping[int, str]) -> tuple[NempS
 def _changed(earlier: NempStore, changed: Changed, stamp: Stamp | None, *, has_mark: bool) -> NempStore:
     store = NempStore(earlier.path, earlier.source, changed.content, stamp, has_mark=has_mark)
     documents: tuple[Document, ...] | None = earlier.__dict__.get("documents")
-    if documents is not None:
+    if documents is not None and changed.is_small:
         store.__dict__["documents"] = _documents_after(documents, changed)
     return store
 

@@ -19,6 +19,9 @@ from memory_recall.stores.nemp_shapes import Oddity
 from memory_recall.text.json_bytes import Spans, Unsure, check_utf8, decode, element_spans, member_spans
 
 _COMPARED = 1 << 16
+_FOLLOWED = 1_000
+"""Changed entries above which reading the whole costs less than following each."""
+
 _BEFORE, _BEHIND = b"<", b">"
 """Names of the members that stand for those around a stretch. A file that has one itself costs time, no more."""
 
@@ -38,6 +41,11 @@ class Changed(NamedTuple):
     content: StoreBytes
     stretches: Sequence[Stretch]
 
+    @property
+    def is_small(self) -> bool:
+        """Whether so few entries were touched that what is known of the others is worth taking over."""
+        return sum(stretch.new_stop - stretch.new_first for stretch in self.stretches) <= _FOLLOWED
+
 
 class _Span(NamedTuple):
     """Entries whose bytes changed, and by how much what stands before and behind them has moved."""
@@ -53,6 +61,8 @@ def after_edit(old: StoreBytes, data: bytes, growths: Sequence[tuple[int, int]])
 
     Raises `Unsure`.
     """
+    if len(growths) > _FOLLOWED:
+        raise Unsure
     spans = []
     moved = 0
     for number, growth in growths:

@@ -11,7 +11,7 @@ import re
 from array import array
 from bisect import bisect_right
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
@@ -99,54 +99,66 @@ def _counted_line_column(text: str, offset: int) -> tuple[int, int]:
     return lines + 1, offset - start + 1
 
 
+class _Marks(NamedTuple):
+    """For every so many bytes: the code points and the line ends before, and where the line begins that is there."""
+
+    points: array[int]
+    ended: array[int]
+    starts: array[int]
+
+
 class ByteLines:
     """The lines of a large text that is held as its bytes (UTF-8, without byte order mark). Offsets count bytes.
 
     Counts no further than it is asked, and no stretch twice. `is_ascii` may be said only of a text without other bytes.
+    Several threads may ask: what is known is replaced whole.
     """
 
     def __init__(self, data: bytes, *, is_ascii: bool, marked: int = _MARKED) -> None:
         self._data = data
         self._is_ascii = is_ascii
         self._marked = marked
-        # For every multiple of `marked`: the code points and the line ends before it, where the line begins that has it
-        self._points, self._ended, self._starts = array("Q", [0]), array("Q", [0]), array("Q", [0])
+        self._marks = _Marks(array("Q", [0]), array("Q", [0]), array("Q", [0]))
 
     def changed(self, data: bytes, unchanged: int, *, is_ascii: bool) -> ByteLines:
         """The lines of a text that begins with the same `unchanged` bytes; what is known of those is kept."""
         lines = ByteLines(data, is_ascii=is_ascii, marked=self._marked)
-        kept = min(max(1, unchanged // self._marked), len(self._points))
-        lines._points, lines._ended, lines._starts = self._points[:kept], self._ended[:kept], self._starts[:kept]
+        kept = max(1, unchanged // self._marked)
+        lines._marks = _Marks(*(values[:kept] for values in self._marks))
         return lines
 
     def code_points(self, offset: int) -> int:
         """How many code points stand before an offset."""
         if self._is_ascii:
             return offset
-        number = self._reach(offset)
-        return self._points[number] + _begun_in(self._data[self._mark(number) : offset])
+        number, marks = self._reach(offset)
+        return marks.points[number] + _begun_in(self._data[self._mark(number) : offset])
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """The one-based line and column (in code points) of an offset, as `LineIndex` has them."""
         offset = min(max(0, offset), len(self._data))
         stop = offset - 1 if self._data[max(0, offset - 1) : offset + 1] == b"\r\n" else offset
-        number = self._reach(stop)
+        number, marks = self._reach(stop)
         at = self._mark(number)
         ended, last = _line_ends_in(self._data[at:stop])
-        start = at + last + 1 if ended else self._starts[number]
-        return self._ended[number] + ended + 1, self.code_points(offset) - self.code_points(start) + 1
+        start = at + last + 1 if ended else marks.starts[number]
+        return marks.ended[number] + ended + 1, self.code_points(offset) - self.code_points(start) + 1
 
-    def _reach(self, offset: int) -> int:
-        """The number of the last mark before an offset, having counted up to it."""
-        wanted = offset // self._marked
-        for number in range(len(self._points), wanted + 1):
+    def _reach(self, offset: int) -> tuple[int, _Marks]:
+        """The number of the last mark before an offset, and the marks up to it."""
+        wanted, marks = offset // self._marked, self._marks
+        if wanted < len(marks.points):
+            return wanted, marks
+        marks = _Marks(*(values[:] for values in marks))
+        for number in range(len(marks.points), wanted + 1):
             at = self._mark(number - 1)
             piece = self._data[at : self._mark(number)]
             ended, last = _line_ends_in(piece)
-            self._starts.append(at + last + 1 if ended else self._starts[-1])
-            self._ended.append(self._ended[-1] + ended)
-            self._points.append(self._points[-1] + (len(piece) if self._is_ascii else _begun_in(piece)))
-        return wanted
+            marks.starts.append(at + last + 1 if ended else marks.starts[-1])
+            marks.ended.append(marks.ended[-1] + ended)
+            marks.points.append(marks.points[-1] + (len(piece) if self._is_ascii else _begun_in(piece)))
+        self._marks = marks
+        return wanted, marks
 
     def _mark(self, number: int) -> int:
         """Where a mark stands: never between the two characters of a line end."""
