@@ -249,6 +249,27 @@ def test_a_read_that_cannot_be_recorded_is_told_within_the_budget(
     assert estimated_tokens(dumps(answer.as_json())) <= 600
 
 
+def test_what_somebody_else_wrote_meanwhile_is_answered_within_the_budget(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = world.write("project/.nemp/memories.json", {"memories": STORE[:1]})
+    changed = "Nobody retries any more. " * 90
+    account = nemp_accounting.account
+
+    def after_another_writer(*arguments: Any) -> Any:
+        store.write_text(json.dumps({"memories": [{**STORE[0], "value": changed}]}), encoding="utf-8")
+        return account(*arguments)
+
+    monkeypatch.setattr(nemp_accounting, "account", after_another_writer)
+    answer = recall_nemp(NempQuery("retry-policy", budget=Budget(600)), world.place, world.env, Shelf())
+    (memory,) = answer.memories
+    assert memory.recorded
+    assert memory.trimmed == Trimmed(memory.value, len(changed))
+    assert changed.startswith(memory.value)
+    assert answer.budget is not None
+    assert estimated_tokens(dumps(answer.as_json())) == answer.budget.used <= 600
+
+
 def test_the_record_of_a_run_is_what_was_answered(world: World) -> None:
     for number in range(6):
         entry = {
