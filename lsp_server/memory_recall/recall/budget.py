@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_recall.errors import UsageError
 from memory_recall.text.json_values import dumps
-from memory_recall.text.sentences import ends
-from memory_recall.text.token_estimate import estimated_tokens
 
 LEAST, MOST = 20, 1_000_000
 """The smallest and the largest budget, in tokens. With less not even a heading fits."""
@@ -93,28 +91,30 @@ class Share(NamedTuple):
     spent: Spent
 
 
-class Answer(Protocol):
-    """What a recall returns, as far as a budget is concerned."""
+if TYPE_CHECKING:  # to make a Protocol takes as long as all else here
+    from typing import Protocol, Self, TypeVar
 
-    @property
-    def problems(self) -> Sequence[object]:
-        """What is wrong beside the answer; told in this order."""
+    class Answer(Protocol):
+        """What a recall returns, as far as a budget is concerned."""
 
-    @property
-    def budget(self) -> Spent | None:
-        """The account of a budget that it was fitted into before."""
+        @property
+        def problems(self) -> Sequence[object]:
+            """What is wrong beside the answer; told in this order."""
 
-    def items(self) -> Sequence[Item]:
-        """Its memories, best first."""
+        @property
+        def budget(self) -> Spent | None:
+            """The account of a budget that it was fitted into before."""
 
-    def within(self, share: Share) -> Self:
-        """The answer with no more than this. A face shows the whole of what it is given then, and no preview."""
+        def items(self) -> Sequence[Item]:
+            """Its memories, best first."""
 
-    def as_json(self) -> dict[str, Any]:
-        """What a face shows."""
+        def within(self, share: Share) -> Self:
+            """The answer with no more than this. A face shows the whole of what it is given then, and no preview."""
 
+        def as_json(self) -> dict[str, Any]:
+            """What a face shows."""
 
-A = TypeVar("A", bound=Answer)
+    A = TypeVar("A", bound=Answer)
 
 
 def fitted(answer: A, budget: Budget | None) -> A:
@@ -199,6 +199,8 @@ class _Fitting:
         self, before: Sequence[Portion], number: int, problems: int, after: Sequence[Portion] = ()
     ) -> Portion | None:
         """As many sentences of a memory as fit; None where not even the first does."""
+        from memory_recall.text.sentences import ends
+
         text = self._items[number].text
         if text is None:
             return None
@@ -236,6 +238,8 @@ class _Fitting:
         return self._budget.limit * _LETTERS_OF_A_TOKEN
 
     def _estimate(self, share: Share) -> int:
+        from memory_recall.text.token_estimate import estimated_tokens
+
         return estimated_tokens(self._budget.shown(self._answer.within(share).as_json()))
 
     def _share(self, portions: Sequence[Portion], problems: int, named: Sequence[str], used: int) -> Share:
