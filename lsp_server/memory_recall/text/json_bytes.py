@@ -111,6 +111,7 @@ def member_spans(data: bytes, start: int, found: Mapping[str, msgspec.Raw]) -> S
     starts, ends, names = array("Q"), array("Q"), array("Q")
     position = skip_space(data, start + 1)
     colon, gap = b": ", b", "
+    startswith = data.startswith
     for number, (name, value) in enumerate(found.items()):
         if number:
             if data.startswith(gap, position) and data[position + len(gap) : position + len(gap) + 1] == b'"':
@@ -119,16 +120,17 @@ def member_spans(data: bytes, start: int, found: Mapping[str, msgspec.Raw]) -> S
                 behind = _behind(_COMMA, data, position)
                 gap, position = data[position:behind], behind
         names.append(position)
-        position = _behind_name(data, position, name)
-        text = bytes(value)
-        if not data.startswith(colon + text, position):
+        spelt = name.encode("utf-8")
+        if b'"' not in spelt and b"\\" not in spelt and startswith(b'"%b"%b%b' % (spelt, colon, value), position):
+            position += len(spelt) + 2 + len(colon)
+        else:
+            position = _behind_name(data, position, name)
             behind = _behind(_COLON, data, position)
-            colon = data[position:behind]
-            if not data.startswith(text, behind):
+            colon, position = data[position:behind], behind
+            if not startswith(bytes(value), position):
                 raise Unsure
-        position += len(colon)
         starts.append(position)
-        position += len(text)
+        position += len(value)
         ends.append(position)
     close = skip_space(data, position)
     if data[close : close + 1] != b"}":
@@ -137,10 +139,6 @@ def member_spans(data: bytes, start: int, found: Mapping[str, msgspec.Raw]) -> S
 
 
 def _behind_name(data: bytes, position: int, name: str) -> int:
-    if '"' not in name and "\\" not in name:
-        spelt = b'"%b"' % name.encode()
-        if data.startswith(spelt, position):
-            return position + len(spelt)
     token = _NAME.match(data, position)
     if token is None or json.loads(token.group()) != name:
         raise Unsure
