@@ -76,13 +76,14 @@ def as_text(result: Mapping[str, Any]) -> str:
 
 
 def measured_on(result: Mapping[str, Any]) -> str:
-    """What was measured, when, with what."""
+    """What was measured, when, with what. `notes` are sentences that somebody put into the file afterwards."""
     node = f", Node {result['node']}" if result.get("node") else ", no Node"
     quick = " (quick: few samples)" if result["quick"] else ""
-    return (
+    measured = (
         f"Measured {result['at']}{quick} at revision {result['revision'] or 'unknown'}: {result['machine']},"
         f" Python {result['python']}{node}, in {result['seconds']} s."
     )
+    return "\n\n".join((measured, *result.get("notes", ())))
 
 
 # Which figure stands where: (title, store, name of the figure)
@@ -259,8 +260,8 @@ def as_plot(result: Mapping[str, Any]) -> str:
     memory["empty server"] = curves({"nemp": "empty server, rss"})["nemp"]
     return plot.draw(
         "What grows with the number of memories, and what does not",
-        "Medians; both axes logarithmic; memories of about 0.6 KB; Coven with the stand-in for its own program."
-        " Dashed: the goal at 100,000 (for Coven, of memory alone).",
+        "Medians, both axes logarithmic. Coven with a stand-in for its program."
+        " Dashed: goals at 100,000 (of Coven: memory alone).",
         [
             plot.Panel("A hover, round trip", "ms", hovers),
             plot.Panel("A recall through a running server", "ms", curves(dict.fromkeys(STORES, "warm recall")), 10),
