@@ -168,11 +168,9 @@ def test_nothing_is_no_token() -> None:
     assert estimated_tokens("") == 0
 
 
-@given(st.text(), st.text())
-def test_a_longer_text_has_no_fewer_tokens_and_two_texts_at_most_their_sum(first: str, second: str) -> None:
-    both = estimated_tokens(first + second)
-    assert both >= max(1, len(first + second) // 40) or not first + second
-    assert both <= estimated_tokens(first) + estimated_tokens(second) + 12
+@given(st.text(min_size=1) | st.text(alphabet=" \n\taA1.", min_size=1, max_size=300))
+def test_any_text_has_a_token_and_none_has_more_than_40_letters_a_token(text: str) -> None:
+    assert estimated_tokens(text) >= max(1, len(text) // 40)
 
 
 @pytest.mark.parametrize("text", ["aB", "a", "A1", "1", " ", "\n", "=", "a1=", "\U0001f525", "\u0e01"])

@@ -64,6 +64,6 @@ _PRICE: dict[str, Callable[[str], int]] = {
 
 
 def estimated_tokens(text: str) -> int:
-    """Tokens of a text, rounded up; 0 for an empty one. Linear in its length."""
+    """Tokens of a text, rounded up: 0 for an empty one, else at least 1, and 1 for 40 code points. Linear in length."""
     tenths = sum(_PRICE[run.lastgroup or "astral"](run.group()) for run in _RUN.finditer(text))
-    return -(-tenths // _TENTHS)
+    return max(-(-tenths // _TENTHS), min(1, len(text)))
