@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench setup
+.PHONY: demo test lint bench bench-quick setup
 
 demo: $(READY)
 	@$(BIN)/memory-recall demo
@@ -18,10 +18,24 @@ lint: $(READY)
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
-bench: $(READY)
+# The peers (bm25s, tantivy) are an extra that only the benchmarks need.
+BENCH_READY := $(VENV)/.bench-ready
+
+bench: $(BENCH_READY)
+	@mkdir -p build
 	@$(BIN)/python benchmarks/cold_start.py
 	@$(BIN)/python -m benchmarks.hover
 	@$(BIN)/python -m benchmarks.quality --peers
+	@$(BIN)/python -m benchmarks.scale --docs --json build/scale.json
+
+bench-quick: $(BENCH_READY)
+	@$(BIN)/python -m benchmarks.quality
+	@$(BIN)/python -m benchmarks.scale --quick
+
+$(BENCH_READY): $(READY)
+	@echo "Installing what the benchmarks compare with ..." >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	@touch $(BENCH_READY)
 
 setup: $(READY)
 
