@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("text",),
     ("files",),
     ("ranking",),
+    ("index",),
     ("stores",),
     ("references", "recall", "catalogue"),
     ("demo", "faces", "__main__"),
@@ -34,6 +35,7 @@ FACE_LIBRARIES = {"pygls", "lsprotocol", "mcp", "argparse", "termcolor"}
 WRITERS = {
     "files/writing.py": "the one door",
     "files/locking.py": "a lock file where a directory cannot be locked",
+    "index/cache.py": "the rebuildable index, in the user's cache",
     "recall/coven_index.py": "the private copy of the index, in a temporary directory",
     "recall/coven_binary.py": "the directory of the program's model, in the user's cache",
     "demo/": "its own world, in a temporary directory",

@@ -16,7 +16,7 @@ from memory_recall.model import SYSTEMS, Memory, Problem, System
 
 if TYPE_CHECKING:
     from memory_recall.references import Reference
-    from memory_recall.stores.agent import AgentEntry, AgentStore
+    from memory_recall.stores.agent import AgentEntry, AnyStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempPlaces, NempStore
     from memory_recall.stores.shelf import Shelf
@@ -141,7 +141,7 @@ class Catalogue:
         if "nemp" in systems:
             names += [key for store in self._nemp for key in store.keys]
         if "memory" in systems:
-            names += [entry.memory_id for entry in self._agent.entries]
+            names += self._agent.memory_ids
         if "coven" in systems and self._coven is not None:
             names += self._coven.ulids
         return tuple(closest(target, names, limit=_SUGGESTED))
@@ -192,7 +192,7 @@ class Catalogue:
         return tuple(stores)
 
     @cached_property
-    def _agent(self) -> AgentStore:
+    def _agent(self) -> AnyStore:
         return self._shelf.agent(self._place.project)
 
     @cached_property

@@ -18,7 +18,7 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.errors import Cancelled
 from memory_recall.files import reading
 from memory_recall.model import Problem
-from memory_recall.stores import agent
+from memory_recall.stores import agent, agent_reading
 from memory_recall.stores.agent_entry import NotAnEntry, entry_in
 from memory_recall.stores.agent_files import Broken, parse_json
 from worlds import NOW, World
@@ -539,7 +539,7 @@ def test_only_changed_files_are_read_again(world: World, monkeypatch: pytest.Mon
         opened.append(Path(path).name)
         return reading.read_file(path, limit=limit)
 
-    monkeypatch.setattr(agent, "read_file", noted)
+    monkeypatch.setattr(agent_reading, "read_file", noted)
     again = agent.read_store(world.project, store)
     assert opened == ["MEM-03.json", "MEM-new.json"]
     assert again.by_id("MEM-03")[0].content == "changed content"

@@ -67,7 +67,7 @@ def _memory(place: Place, shelf: Shelf) -> tuple[list[dict[str, Any]], list[Prob
     read = shelf.agent(place.project)
     directory = place.project / ".agent" / "memory"
     exists, readable = read.memory_exists or bool(read.unread), not read.unread
-    store = _store("memory", "project", directory, len(read.entries), exists=exists, readable=readable)
+    store = _store("memory", "project", directory, read.count, exists=exists, readable=readable)
     return [store], list(read.problems)
 
 

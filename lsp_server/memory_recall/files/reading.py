@@ -96,6 +96,7 @@ def read_file(path: Path | str, *, limit: int = STORE_LIMIT) -> FileBytes:
     Raises `Unreadable` for everything else, with a sentence that names the file and the remedy.
     """
     descriptor, status = _open_regular(path)
+    stamp = Stamp.of_status(status)  # before the reading, which may take any time: the stamp is not settled by that
     try:
         if status.st_size > limit:
             size = f"is larger than {limit:,} bytes; it was not read."
@@ -103,7 +104,7 @@ def read_file(path: Path | str, *, limit: int = STORE_LIMIT) -> FileBytes:
         data = _read_all(descriptor, status.st_size, limit)
         if data is None:
             raise Unreadable(_problem(path, "too-large", f"grew over {limit:,} bytes while it was read."))
-        return FileBytes(data, Stamp.of_status(status))
+        return FileBytes(data, stamp)
     except OSError as failure:
         raise _unreadable(path, failure) from failure
     finally:

@@ -22,18 +22,22 @@ from memory_recall.recall.agent_query import AgentQuery, check
 from memory_recall.recall.agent_runs import Run
 from memory_recall.recall.agent_search import AgentHit, Counts, has_words, search
 from memory_recall.recall.budget import Item, Portion, Share, Spent, fitted, settled, trimmed_to
-from memory_recall.stores.agent import agent_directory, memory_directory
+from memory_recall.stores.agent import AgentStore, agent_directory, memory_directory
 from memory_recall.stores.agent_files import directory_fault, is_within, leads_outside, real_path, wrong_link
+from memory_recall.stores.agent_reading import EntryChanged
 from memory_recall.text.untrusted import for_log
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
+    from memory_recall.stores.agent import AnyStore
     from memory_recall.stores.shelf import Shelf
 
 __all__ = ["AgentHit", "AgentQuery", "AgentResult", "Counts", "recall"]
 
 DEFAULT_RECIPIENT = "coordinator"
 PARENT_VARIABLE = "MEMORY_RECALL_PARENT"
+
+_ATTEMPTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +109,7 @@ def recall(
     run = run.running(env.now())
     try:
         _check_memory(project)
-        store = shelf.agent(project, cancellation)
-        counts, hits = search(request, store, env.now(), cancellation)
+        store, counts, hits = _found(request, project, env, shelf, cancellation)
     except Cancelled:
         raise
     except RecallError as failure:
@@ -123,6 +126,26 @@ def recall(
     result = fitted(result, request.budget)
     _stop_if_cancelled(cancellation)
     return _left(result, project, env)
+
+
+def _found(
+    request: AgentQuery, project: Path, env: Environment, shelf: Shelf, cancellation: Cancellation | None
+) -> tuple[AnyStore, Counts, tuple[AgentHit, ...]]:
+    """What the store says at one moment. An index whose entries are written to meanwhile is asked again; in the end,
+    the entries are held in memory, where they cannot change.
+    """
+    for attempt in range(_ATTEMPTS):
+        store = shelf.agent(project, cancellation, held=attempt == _ATTEMPTS - 1)
+        if isinstance(store, AgentStore):
+            break
+        from memory_recall.recall import agent_columns
+
+        try:
+            return store, *agent_columns.search(request, store, env.now(), cancellation)
+        except EntryChanged:
+            store.doubt()
+    assert isinstance(store, AgentStore)
+    return store, *search(request, store, env.now(), cancellation)
 
 
 def _stop_if_cancelled(cancellation: Cancellation | None) -> None:

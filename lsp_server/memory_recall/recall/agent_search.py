@@ -24,7 +24,8 @@ UNKNOWN_CONFIDENCE = 0.5
 """What an entry without a confidence counts as where order is concerned. It is shown as unknown."""
 RECENCY_HALF_LIFE = 30.0
 """Days after which an entry's recency is half of a new one's."""
-_CLOCK_TOLERANCE = 1.0  # days that a date may lie ahead of us before it is taken for a mistake
+CLOCK_TOLERANCE = 1.0
+"""Days that a date may lie ahead of us before it is taken for a mistake."""
 
 _CHECK_EVERY = 1_000
 
@@ -168,6 +169,6 @@ def _confidence(entry: AgentEntry) -> float:
 def _recency(entry: AgentEntry, now: datetime) -> float:
     """1 for an entry written now, half of that every 30 days; 0 where its dates say nothing or lie in the future."""
     written = parse_moment(entry.updated_at) or parse_moment(entry.created_at)
-    if written is None or days_between(now, written) > _CLOCK_TOLERANCE:
+    if written is None or days_between(now, written) > CLOCK_TOLERANCE:
         return 0.0
     return math.pow(0.5, days_between(written, now) / RECENCY_HALF_LIFE)

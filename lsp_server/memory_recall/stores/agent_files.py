@@ -25,6 +25,9 @@ ENTRY_LIMIT = 1024 * 1024
 SHOWN_PROBLEMS = 50
 """Problems of one kind that are told one by one; a directory of 2,000 broken files is one thing to mend, not 2,000."""
 
+OUTSIDE = "outside-project"
+"""The code of the problem of a link that leads out of the project."""
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _TWO_BYTE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -132,7 +135,7 @@ def directory_fault(path: Path) -> DirectoryFault | None:
     except ValueError:  # a NUL in a path that came out of a URI
         return DirectoryFault(path, "is not there", "name one that is", missing=True)
     except OSError as failure:
-        return _fault(path, failure)
+        return unlistable(path, failure)
     return None
 
 
@@ -150,13 +153,14 @@ def files_in(directory: Path, real_project: str, problems: list[Problem]) -> lis
             with os.scandir(directory) as listing:
                 return list(listing)
         except OSError as failure:
-            fault = _fault(directory, failure)
+            fault = unlistable(directory, failure)
     if not fault.missing:
         problems.append(fault.problem)
     return []
 
 
-def _fault(path: Path, failure: OSError) -> DirectoryFault:
+def unlistable(path: Path, failure: OSError) -> DirectoryFault:
+    """Why a path could not be looked at, or a directory not be listed, as far as the system says."""
     match failure.errno:
         case errno.ENOENT | errno.ENOTDIR if os.path.lexists(path):
             return DirectoryFault(path, "is a symbolic link to nothing", "mend or remove it")
@@ -194,7 +198,7 @@ def outside_problem(path: Path, real_project: str) -> Problem:
     """The problem of a link that is not followed. It names the link, which may be a directory above the path."""
     link = wrong_link(path, lambda real: is_within(real, real_project))
     return Problem(
-        "outside-project",
+        OUTSIDE,
         f"{link} is a symbolic link that leads out of the project; a recall stays inside, so it was not read. "
         "Put a copy there instead.",
         str(link),

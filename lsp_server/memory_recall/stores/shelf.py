@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
-    from memory_recall.stores.agent import AgentStore
+    from memory_recall.stores.agent import AnyStore, Indexing
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempPlaces, NempStore
 
@@ -27,9 +27,11 @@ class Shelf:
     """Reads a store at most once while it stays unchanged.
 
     Safe to use from several threads: an entry is replaced whole, and the worst that a race costs is a second reading.
+    `indexing` says how large stores are indexed; without it, in memory alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, indexing: Indexing | None = None) -> None:
+        self._indexing = indexing
         self._kept: OrderedDict[tuple[str, Path], Any] = OrderedDict()
 
     def nemp(self, path: Path, source: Literal["project", "global"]) -> NempStore:
@@ -54,14 +56,20 @@ class Shelf:
             stores.append(self.nemp(places.global_, "global"))
         return stores
 
-    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:
-        """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again."""
+    def agent(self, project: Path, cancellation: Cancellation | None = None, *, held: bool = False) -> AnyStore:
+        """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again.
+
+        `held`: with all its entries in memory, however many there are, and not kept.
+        """
         from memory_recall.stores import agent
 
-        kept: AgentStore | None = self._kept.get(("agent", project))
+        if held:
+            return agent.read_store(project, None, cancellation)
+        kept: AnyStore | None = self._kept.get(("agent", project))
         if kept is not None and agent.is_current(kept):
             return kept
-        return self._keep(("agent", project), agent.read_store(project, kept, cancellation))
+        indexing = self._indexing or agent.Indexing()
+        return self._keep(("agent", project), agent.open_store(project, kept, cancellation, indexing))
 
     def coven(self, home: Path) -> CovenStore:
         """The Coven store under that home, as it is on disk now."""

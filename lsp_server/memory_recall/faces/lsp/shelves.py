@@ -12,7 +12,7 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.stores.shelf import Shelf
 
 if TYPE_CHECKING:
-    from memory_recall.stores.agent import AgentStore
+    from memory_recall.stores.agent import AnyStore, Indexing
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempStore
 
@@ -26,8 +26,8 @@ class SharedShelf(Shelf):
     Two readings at once would take both twice as long, and hold the store twice.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, indexing: Indexing | None = None) -> None:
+        super().__init__(indexing)
         self._turns: dict[tuple[str, Path], threading.Lock] = {}
 
     def nemp(self, path: Path, source: Literal["project", "global"]) -> NempStore:
@@ -35,10 +35,10 @@ class SharedShelf(Shelf):
         with self._turn("nemp", path):
             return super().nemp(path, source)
 
-    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:
+    def agent(self, project: Path, cancellation: Cancellation | None = None, *, held: bool = False) -> AnyStore:
         """The `.agent/memory` tree of that very project, as it is on disk now. Raises `Cancelled`."""
         with self._turn("agent", project, cancellation):
-            return super().agent(project, cancellation)
+            return super().agent(project, cancellation, held=held)
 
     def coven(self, home: Path) -> CovenStore:
         """The Coven store under that home, as it is on disk now."""
@@ -82,11 +82,17 @@ class StandingShelf(Shelf):
             raise NeedsReading
         return kept
 
-    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:  # noqa: ARG002
+    def agent(
+        self,
+        project: Path,
+        cancellation: Cancellation | None = None,  # noqa: ARG002
+        *,
+        held: bool = False,  # noqa: ARG002
+    ) -> AnyStore:
         """The `.agent/memory` tree of that project, if it has been read and did not change."""
         from memory_recall.stores.agent import is_current
 
-        kept: AgentStore | None = self._kept.get(("agent", project))
+        kept: AnyStore | None = self._kept.get(("agent", project))
         if kept is None or not is_current(kept):
             raise NeedsReading
         return kept

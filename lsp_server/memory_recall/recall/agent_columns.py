@@ -1,0 +1,128 @@
+"""Which entries of an indexed store answer, and in which order: what `agent_search.py` does entry by entry, in arrays.
+
+Pure but for the entries that are returned, which are read from their files.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_recall.recall.agent_query import AgentQuery
+from memory_recall.recall.agent_search import (
+    CLOCK_TOLERANCE,
+    CONFIDENCE_SHARE,
+    RECENCY_HALF_LIFE,
+    RECENCY_SHARE,
+    UNKNOWN_CONFIDENCE,
+    AgentHit,
+    Counts,
+    has_words,
+)
+from memory_recall.stores.agent_columns import NEVER, moment_of
+from memory_recall.stores.agent_entry import MEMORY_TYPES, SCOPES
+
+if TYPE_CHECKING:
+    from memory_recall.cancellation import Cancellation
+    from memory_recall.index.packing import Arrays
+    from memory_recall.stores.agent_indexed import IndexedStore
+
+_Floats = NDArray[np.float64]
+_Mask = NDArray[np.bool_]
+
+_A_DAY = 86_400_000_000.0
+
+
+class _Kept(NamedTuple):
+    """Of one block: what passes the filters, and for each document its place, confidence and recency."""
+
+    allowed: _Mask
+    position: NDArray[np.int32]
+    confidence: _Floats
+    recency: _Floats
+
+
+def search(
+    request: AgentQuery, store: IndexedStore, now: datetime, cancellation: Cancellation | None
+) -> tuple[Counts, tuple[AgentHit, ...]]:
+    """The best entries for a question, and what became of the others. Raises `Cancelled` and `EntryChanged`."""
+    asked_types = np.array([MEMORY_TYPES.index(type_) for type_ in request.asked_types], np.uint8)
+    scanned = out_of_scope = expired = unsure = 0
+    kept: list[_Kept] = []
+    for block, rows in zip(store.state.blocks, store.state.rows, strict=True):
+        if cancellation is not None:
+            cancellation.check()
+        asked = (rows >= 0) & np.isin(store.state.types[rows], asked_types)
+        scanned += int(np.count_nonzero(asked))
+        columns = block.columns
+        if request.scope is not None:
+            elsewhere = asked & (columns["scope"] != SCOPES.index(request.scope))
+            out_of_scope += int(np.count_nonzero(elsewhere))
+            asked &= ~elsewhere
+        if not request.include_expired:
+            over = asked & _expired(columns, now)
+            expired += int(np.count_nonzero(over))
+            asked &= ~over
+        low = asked & (columns["confidence"] < request.min_confidence)  # an unknown one is not less
+        unsure += int(np.count_nonzero(low))
+        confidence = np.nan_to_num(columns["confidence"], nan=UNKNOWN_CONFIDENCE)
+        position = store.state.table.position[rows]
+        kept.append(_Kept(asked & ~low, position, confidence, _recency(columns["written"], now)))
+    matched, best = _best(request, store, kept, cancellation)
+    hits = tuple(_hit(store, row, score, now) for score, row in best)
+    return Counts(scanned, matched, len(hits), expired, unsure, out_of_scope), hits
+
+
+def _hit(store: IndexedStore, row: int, score: float, now: datetime) -> AgentHit:
+    entry = store.entry(row)
+    return AgentHit(entry, round(score, 4), entry.is_expired(now))
+
+
+def _best(
+    request: AgentQuery, store: IndexedStore, kept: list[_Kept], cancellation: Cancellation | None
+) -> tuple[int, list[tuple[float, int]]]:
+    """How many entries match (all of them where the query has no words), and the scores and rows of the best."""
+    if not kept:
+        return 0, []
+    rows = np.concatenate(store.state.rows)
+    if has_words(request):
+        from memory_recall.ranking.hybrid import Part, rank_parts
+
+        parts = [
+            Part(block.segment, part.allowed, _preference(part), part.position)
+            for block, part in zip(store.state.blocks, kept, strict=True)
+        ]
+        ranking = rank_parts(request.query, parts, limit=request.limit, cancellation=cancellation)
+        return ranking.matched, [(score.score, int(rows[score.index])) for score in ranking.scores[: request.limit]]
+    allowed = np.concatenate([part.allowed for part in kept])
+    position = np.concatenate([part.position for part in kept])
+    score = np.concatenate([(2.0 * part.confidence + part.recency) / 3.0 for part in kept])
+    found = np.flatnonzero(allowed)
+    if len(found) > request.limit:  # sort only what cannot lie behind the last of the best
+        least = np.partition(score[found], len(found) - request.limit)[len(found) - request.limit]
+        best = found[score[found] >= least]
+    else:
+        best = found
+    best = best[np.lexsort((position[best], -score[best]))][: request.limit]
+    return len(found), [(float(score[index]), int(rows[index])) for index in best]
+
+
+def _preference(part: _Kept) -> _Floats:
+    """The factor by which confidence and recency move a relevance: from 0.95 to 1."""
+    return 1.0 - CONFIDENCE_SHARE * (1.0 - part.confidence) - RECENCY_SHARE * (1.0 - part.recency)
+
+
+def _expired(columns: Arrays, now: datetime) -> _Mask:
+    dated: _Mask = columns["expires"] != NEVER
+    return dated & ~columns["pinned"] & (columns["expires"] < moment_of(now))
+
+
+def _recency(written: NDArray[np.int64], now: datetime) -> _Floats:
+    """1 for an entry written now, half of that every 30 days; 0 where its dates say nothing or lie in the future."""
+    days: _Floats = (moment_of(now) - written.astype(np.float64)) / _A_DAY
+    recency = np.power(0.5, np.maximum(0.0, days) / RECENCY_HALF_LIFE)
+    recency[(written == NEVER) | (days < -CLOCK_TOLERANCE)] = 0.0
+    return recency
