@@ -18,10 +18,10 @@ from typing import NamedTuple
 from memory_recall.cancellation import Cancellation
 from memory_recall.text import tokens
 
-SATURATION = 1.2
-"""BM25's k1: how soon a repeated word stops counting."""
-LENGTH_WEIGHT = 0.4
-"""BM25's b: how much a long text is held against itself. Memories are short; their lengths say little."""
+SHORT_TEXTS = 220.0
+"""Characters on average (some 40 words) up to which the texts of a collection are short."""
+LONG_TEXTS = 660.0
+"""Characters on average (some 120 words) from which on they are long."""
 TITLE_WEIGHT = 3.0
 TAG_WEIGHT = 2.0
 _PREFILTER_WORDS = 32
@@ -34,6 +34,25 @@ class Document(NamedTuple):
     title: str
     text: str
     tags: tuple[str, ...] = ()
+
+
+class Proportions(NamedTuple):
+    """How much things count in a collection, by the length of its texts.
+
+    `saturation` is BM25's k1: how soon a repeated word stops counting. `length_weight` is its b: how much a long text
+    is held against itself; the lengths of short notes say little. `coverage` is the share of a score that depends on
+    how many of the question's words were found; a long text has most of them anyway.
+    """
+
+    saturation: float
+    length_weight: float
+    coverage: float
+
+    @classmethod
+    def of(cls, average: float) -> Proportions:
+        """The proportions for texts of so many characters on average."""
+        share = min(1.0, max(0.0, (average - SHORT_TEXTS) / (LONG_TEXTS - SHORT_TEXTS)))
+        return cls(0.9 + 0.3 * share, 0.2 + 0.4 * share, 0.5 * (1.0 - share))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +200,13 @@ def _scored(
     """
     weights = _inverse_frequencies(len(question), found, len(documents))
     best = sum(weights)
+    proportions = Proportions.of(average)
     scores: list[Score] = []
     for index, frequencies in found:
-        damping = _damping(documents[index], average)
+        damping = _damping(documents[index], average, proportions)
         gained = sum(weights[word] * frequency / (frequency + damping) for word, frequency in frequencies.items())
-        scores.append(_score(index, gained / best * coverage(len(frequencies), len(question)), frequencies, question))
+        covered = 1.0 - proportions.coverage * (1.0 - len(frequencies) / len(question))
+        scores.append(_score(index, gained / best * covered, frequencies, question))
     scores.sort(key=lambda score: (-score.score, score.index))
     return scores
 
@@ -198,37 +219,39 @@ def _scored_as_one(
 ) -> list[Score]:
     """BM25 for one word with many spellings, each of which counts by its idf in proportion to the rarest."""
     weights = _inverse_frequencies(len(question), found, len(documents))
+    proportions = Proportions.of(average)
     scores: list[Score] = []
     for index, frequencies in found:
         mentioned = sum(weights[word] * frequency for word, frequency in frequencies.items()) / max(weights)
-        score = mentioned / (mentioned + _damping(documents[index], average))
+        score = mentioned / (mentioned + _damping(documents[index], average, proportions))
         scores.append(_score(index, score, frequencies, question))
     scores.sort(key=lambda score: (-score.score, score.index))
     return scores
 
 
 def _inverse_frequencies(words: int, found: Sequence[tuple[int, dict[int, float]]], documents: int) -> list[float]:
-    """The idf of each word: ln(1 + (N - n + 1/2)/(n + 1/2)), always above 0; an absent word counts as one seen once."""
+    """The idf of each word: ln(1 + (N - n + 1/2)/(n + 1/2))."""
     containing = [0] * words
     for _, frequencies in found:
         for word in frequencies:
             containing[word] += 1
-    return [math.log(1.0 + (documents - max(1, count) + 0.5) / (max(1, count) + 0.5)) for count in containing]
+    return [inverse_frequency(documents, count) for count in containing]
 
 
-def _damping(document: Document, average: float) -> float:
+def inverse_frequency(documents: int, containing: int) -> float:
+    """The idf of a word that so many of the documents contain; above 0. An absent word counts as one seen once."""
+    seen = max(1, containing)
+    return math.log(1.0 + (documents - seen + 0.5) / (seen + 0.5))
+
+
+def _damping(document: Document, average: float, proportions: Proportions) -> float:
     length = len(document.title) + len(document.text)
-    return SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / average)
+    return proportions.saturation * (1.0 + proportions.length_weight * (length / average - 1.0))
 
 
 def _score(index: int, score: float, frequencies: Mapping[int, float], question: Sequence[tokens.QueryWord]) -> Score:
     words = tuple(question[word].stem for word in sorted(frequencies))
     return Score(index, score, len(words), words)
-
-
-def coverage(matched: int, asked: int) -> float:
-    """The factor by which an answer to only some of the words counts less: from just above 1/2 to 1."""
-    return 0.5 + 0.5 * matched / asked
 
 
 def _keys(question: Sequence[tokens.QueryWord]) -> tuple[str, ...]:

@@ -1,0 +1,203 @@
+"""Ranking by words, near words and meaning, over segments.
+
+Owns the formula and its constants. Its part of exact words is that of `lexical.py`, on an index in place of a scan.
+
+For a word q of the question and a document d, with the idf, tf and damping of `lexical.py`:
+
+    exact    = tf/(tf + damping)
+    near     = cosine^2 · tf/(tf + damping)     for the word of d that is nearest to q, if it is near (`nearness.py`)
+    words    = sum of idf · max(exact, near), over sum of idf, times 1 - c (1 - coverage)
+    coverage = the mean over the words of 1 for one that d has, and cosine^2 for one that is near
+    meaning  = the cosine of the question's vector with the document's, both centred on the mean of the collection
+    score    = (words + 0.6 · max(words) · max(0, meaning)) / 1.6, where max(words) is that of the best document
+
+The question's vector is the sum of its words' vectors, each times its idf. Once the first documents are known, it moves
+towards the mean of the best three, and the first ones are ranked again (pseudo-relevance feedback, Rocchio 1971).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from memory_recall.cancellation import Cancellation
+from memory_recall.ranking import meaning
+from memory_recall.ranking.lexical import inverse_frequency
+from memory_recall.ranking.mentions import Mentions, mentions_of
+from memory_recall.ranking.nearness import near_terms
+from memory_recall.ranking.parts import Collection, Doubles, Floats, Mask, Numbers
+from memory_recall.text import tokens
+
+MEANING_WEIGHT = 0.6
+FEEDBACK_WEIGHT = 0.3
+FEEDBACK_DOCUMENTS = 3
+RANKED_AGAIN = 200
+"""How many of the first documents the feedback may reorder."""
+
+
+class Question(NamedTuple):
+    """The words of a question, where each is mentioned, and its idf."""
+
+    words: Sequence[tokens.QueryWord]
+    mentions: Sequence[Mentions]
+    weights: Sequence[float]
+
+
+class Answer(NamedTuple):
+    """The best documents, best first: numbers, scores, and the cosines with the question itself, without feedback.
+
+    `matched` counts all documents that mention a word or a near one, also those that are not among the best.
+    """
+
+    question: Question
+    documents: Numbers
+    scores: Doubles
+    meanings: Floats
+    matched: int
+
+
+def by_words(
+    words: Sequence[tokens.QueryWord],
+    collection: Collection,
+    most: int | None,
+    cancellation: Cancellation | None = None,
+) -> Answer:
+    """The documents that have a word of the question, ranked by exact words alone, as `lexical.rank` does."""
+    question = _weighed(words, mentions_of(words, [()] * len(words), collection, cancellation), collection)
+    documents, scores = _word_scores(question, collection)
+    chosen = _first(documents, scores * collection.weights(documents), collection, most)
+    weighted = scores[chosen] * collection.weights(documents[chosen])
+    return Answer(question, documents[chosen], weighted, np.zeros(len(chosen), np.float32), len(documents))
+
+
+def by_meaning(
+    query: str,
+    words: Sequence[tokens.QueryWord],
+    collection: Collection,
+    most: int | None,
+    cancellation: Cancellation | None = None,
+) -> Answer:
+    """The documents that have a word of the question or a near one, ranked by words and meaning."""
+    vectors = _vectors(query, words)
+    near = near_terms([word.stem for word in words], vectors, collection)
+    question = _weighed(words, mentions_of(words, near, collection, cancellation), collection)
+    documents, word_scores = _word_scores(question, collection)
+    if not len(documents):
+        return Answer(question, documents, word_scores, np.zeros(0, np.float32), 0)
+    best = float(word_scores.max())
+    direction = _direction(np.array(question.weights) @ vectors, collection)
+    meanings = collection.cosines(documents, direction)
+    factors = collection.weights(documents)
+    scores = _fused(word_scores, meanings, best) * factors
+    chosen = _first(documents, scores, collection, None if most is None else max(most, RANKED_AGAIN))
+    again, rest = chosen[:RANKED_AGAIN], chosen[RANKED_AGAIN:]
+
+    centred = collection.rows(documents[again[:FEEDBACK_DOCUMENTS]])
+    moved = direction + FEEDBACK_WEIGHT * centred.mean(axis=0)
+    moved /= np.float32(max(float(np.linalg.norm(moved)), 1e-9))
+    ascending = np.sort(again)
+    scores[ascending] = (
+        _fused(word_scores[ascending], collection.cosines(documents[ascending], moved), best) * factors[ascending]
+    )
+    order = np.lexsort((collection.positions(documents[again]), -scores[again]))
+    again = again[order]
+    if len(rest):
+        scores[rest] = np.minimum(scores[rest], scores[again[-1]])
+    chosen = np.concatenate([again, rest])[:most]
+    return Answer(question, documents[chosen], scores[chosen], meanings[chosen], len(documents))
+
+
+def any_has_all(question: Question) -> bool:
+    """Whether some document that counts has all the words of the question."""
+    holding = [mentions.documents[mentions.exact > 0] for mentions in question.mentions]
+    return bool(len(reduce(partial(np.intersect1d, assume_unique=True), holding)))
+
+
+class Shares(NamedTuple):
+    """What of a question the documents of an answer have: a row each, in their order.
+
+    `found` has a column for each word: whether the document has it. `exact`, `near` and `coverage` are those of
+    `hybrid.Evidence`; `known`, a single number, as well.
+    """
+
+    found: Mask
+    exact: Doubles
+    near: Doubles
+    coverage: Doubles
+    known: float
+
+
+def shares_of(answer: Answer) -> Shares:
+    """The evidence for the documents of an answer, as far as it lies in words."""
+    question, documents = answer.question, answer.documents
+    shape = (len(documents), len(question.words))
+    found, squares = np.zeros(shape, bool), np.zeros(shape)
+    for column, mentions in enumerate(question.mentions):
+        if not len(mentions.documents):
+            continue
+        places = np.minimum(np.searchsorted(mentions.documents, documents), len(mentions.documents) - 1)
+        mentioned = mentions.documents[places] == documents
+        found[:, column] = mentioned & (mentions.exact[places] > 0)
+        squares[:, column] = np.where(mentioned, mentions.cosines[places] ** 2, 0.0)
+    weights = np.array(question.weights) / sum(question.weights)
+    squares[found] = 0.0
+    known = [len(mentions.documents) > 0 and bool(mentions.exact.any()) for mentions in question.mentions]
+    return Shares(found, found @ weights, squares @ weights, (found + squares).mean(axis=1), float(known @ weights))
+
+
+def _fused(word_scores: Doubles, meanings: Floats, best: float) -> Doubles:
+    fused: Doubles = (word_scores + MEANING_WEIGHT * best * np.maximum(meanings, 0.0)) / (1.0 + MEANING_WEIGHT)
+    return fused
+
+
+def _weighed(words: Sequence[tokens.QueryWord], mentions: Sequence[Mentions], collection: Collection) -> Question:
+    weights = [inverse_frequency(collection.count, int(np.count_nonzero(found.exact))) for found in mentions]
+    return Question(words, mentions, weights)
+
+
+def _word_scores(question: Question, collection: Collection) -> tuple[Numbers, Doubles]:
+    """The documents that mention any word, ascending, and their scores by words, above 0 and at most 1."""
+    gained, covered = np.zeros(collection.size), np.zeros(collection.size)
+    for (documents, exact, near, cosines), weight in zip(question.mentions, question.weights, strict=True):
+        damping = collection.damping[documents]
+        squares = cosines * cosines
+        gained[documents] += weight * np.maximum(exact / (exact + damping), squares * near / (near + damping))
+        covered[documents] += np.maximum(exact > 0, squares)
+    mentioned = np.flatnonzero(gained)
+    share = 1.0 - covered[mentioned] / len(question.words)
+    scores = gained[mentioned] / sum(question.weights) * (1.0 - collection.proportions.coverage * share)
+    return mentioned, np.minimum(scores, 1.0)
+
+
+def _vectors(query: str, words: Sequence[tokens.QueryWord]) -> Floats:
+    """A row for each word of the question: the vector of the word as it is first written there."""
+    written: dict[str, str] = {}
+    asked = [word for word in tokens.words(query) if word not in tokens.STOP_WORDS]
+    for stem, word in zip(tokens.stems(asked), asked, strict=True):
+        written.setdefault(stem, word)
+    return meaning.load().vectors_of([written.get(word.stem, "") for word in words])
+
+
+def _direction(vector: Doubles, collection: Collection) -> Floats:
+    """The direction of a vector as seen from the centre of the collection; zeros for a vector of zeros."""
+    length = float(np.linalg.norm(vector))
+    if not length:
+        return np.zeros(len(vector), np.float32)
+    centred = vector / length - collection.centre
+    direction: Floats = (centred / max(float(np.linalg.norm(centred)), 1e-9)).astype(np.float32)
+    return direction
+
+
+def _first(documents: Numbers, scores: Doubles, collection: Collection, most: int | None) -> Numbers:
+    """Where the best documents stand in `documents`, best first; among equals by position. All where `most` is None."""
+    if most is not None and most < len(scores):
+        least = np.partition(scores, len(scores) - most)[len(scores) - most] if most else np.inf
+        places = np.flatnonzero(scores >= least)
+    else:
+        places = np.arange(len(scores))
+    order = np.lexsort((collection.positions(documents[places]), -scores[places]))
+    chosen: Numbers = places[order][:most]
+    return chosen
