@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,20 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.errors import Cancelled
 from memory_recall.files.reading import stamp_of
 from memory_recall.stores import agent_scan
-from memory_recall.stores.agent_scan import Scan, listed, row_of
+from memory_recall.stores.agent_scan import LINK, Listing, Scan, listed, row_at, row_of
+
+
+def names_of(listing: Listing) -> list[str]:
+    return [entry.name for entry in listing.entries]
 
 
 def expected(directory: Path, names: list[str]) -> bytes:
     rows = []
     for name in names:
         path = directory / name
-        rows.append(row_of(stamp_of(path), path.stat().st_nlink if path.exists() else 0))
+        row = row_of(stamp_of(path), path.stat().st_nlink if path.exists() else 0, is_link=path.is_symlink())
+        assert row == row_at(str(path))
+        rows.append(row)
     return b"".join(rows)
 
 
@@ -37,14 +44,13 @@ def directory(tmp_path: Path) -> Path:
 
 def test_all_names_are_listed(directory: Path) -> None:
     listing = listed(str(directory))
-    assert sorted(listing.names) == sorted(path.name for path in directory.iterdir())
-    assert {listing.names[number] for number in listing.links} == {"link", "nowhere"}
-    assert listing.blob.split(b"\0") == [*map(os.fsencode, listing.names), b""]
+    assert sorted(names_of(listing)) == sorted(path.name for path in directory.iterdir())
+    assert listing.blob.split(b"\0") == [*map(os.fsencode, names_of(listing)), b""]
 
 
 def test_each_has_a_row_in_their_order(directory: Path) -> None:
     listings = [listed(str(directory)), listed(str(directory))]
-    assert Scan(listings).rows() == expected(directory, listings[0].names) * 2
+    assert Scan(listings).rows() == expected(directory, names_of(listings[0])) * 2
 
 
 def test_nothing_is_no_row(tmp_path: Path) -> None:
@@ -63,7 +69,7 @@ def test_two_processes_see_what_one_does(directory: Path) -> None:
     listing = listed(str(directory))
     scan = Scan([listing])
     assert scan._helper is not None
-    assert scan.rows() == expected(directory, listing.names)
+    assert scan.rows() == expected(directory, names_of(listing))
 
 
 @pytest.mark.usefixtures("helped")
@@ -79,7 +85,7 @@ def test_what_a_helper_left_undone_is_done(directory: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(Scan, "_look", look)
     listing = listed(str(directory))
-    assert Scan([listing]).rows() == expected(directory, listing.names)
+    assert Scan([listing]).rows() == expected(directory, names_of(listing))
 
 
 @pytest.mark.usefixtures("helped")
@@ -89,7 +95,7 @@ def test_without_a_second_process_one_does_it_all(directory: Path, monkeypatch: 
 
     monkeypatch.setattr(os, "fork", none_left)
     listing = listed(str(directory))
-    assert Scan([listing]).rows() == expected(directory, listing.names)
+    assert Scan([listing]).rows() == expected(directory, names_of(listing))
 
 
 @pytest.mark.usefixtures("helped")
@@ -129,4 +135,11 @@ def test_descriptors_are_given_back(directory: Path) -> None:
 def test_numbers_of_more_than_64_bits_are_cut() -> None:
     stamp = stamp_of("/")
     assert stamp is not None
-    assert len(row_of(stamp._replace(inode=2**80 + 5), 1)) == 48
+    assert len(row_of(stamp._replace(inode=2**80 + 5), 1, is_link=False)) == 48
+
+
+def test_a_row_says_whether_the_name_is_a_link(directory: Path) -> None:
+    listing = listed(str(directory))
+    rows = struct.iter_unpack("QQqqqQ", Scan([listing]).rows())
+    links = {name for name, row in zip(names_of(listing), rows, strict=True) if row[-1] & LINK}
+    assert links == {"link", "nowhere"}

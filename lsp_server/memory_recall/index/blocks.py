@@ -7,7 +7,7 @@ columns mean is the store's.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -53,13 +53,13 @@ def saved(block: Block, folder: Folder) -> Block:
         return block
     arrays = {f"{_SEGMENT}{name}": array for name, array in block.segment.arrays().items()}
     arrays |= {f"{_COLUMN}{name}": array for name, array in block.columns.items()}
-    name = f"{secrets.token_hex(8)}.block"
+    name = f"{os.urandom(8).hex()}.block"
     return block._replace(name=name) if folder.write(name, packed(VERSION, {"count": block.size}, arrays)) else block
 
 
-def loaded(name: str, folder: Folder) -> Block | None:
-    """The block in a file; None where it is not there or was damaged."""
-    data = folder.read(name)
+def loaded(name: str, folder: Folder, *, mapped: bool) -> Block | None:
+    """The block in a file, or in a view of it; None where it is not there or was damaged."""
+    data = folder.mapped(name) if mapped else folder.read(name)
     if data is None:
         return None
     try:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import mmap
 import os
-import secrets
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from memory_recall.environment import Environment
 
@@ -36,6 +36,12 @@ _FORGOTTEN_AGE = 90 * _DAY
 """Seconds after which the cache of a store that nobody asks any more is removed; of one that is gone, after a day."""
 _MOST = 4 * 1024**3
 """Bytes of all caches together above which those go that were not asked for longest."""
+
+
+Buffer: TypeAlias = bytes | mmap.mmap
+"""Bytes that can be looked at in place."""
+
+_Taken = TypeVar("_Taken", bytes, Buffer)
 
 
 class Cache(NamedTuple):
@@ -94,14 +100,26 @@ class Folder:
         """The bytes of a file; None where there is none that is the user's own and no larger than that."""
         try:
             self._check()
-            return _read(self.path / name, limit)
+            return _read(self.path / name, limit, _all_bytes)
+        except (OSError, ValueError, _Distrusted) as failure:
+            self._note(failure)
+            return None
+
+    def mapped(self, name: str) -> Buffer | None:
+        """The same as a view of the file, which costs neither copying nor memory of its own.
+
+        For a process that is soon gone: a disk that fails under a view ends the process, and not just the reading.
+        """
+        try:
+            self._check()
+            return _read(self.path / name, LARGEST_FILE, _view)
         except (OSError, ValueError, _Distrusted) as failure:
             self._note(failure)
             return None
 
     def write(self, name: str, pieces: Iterable[bytes]) -> bool:
         """Give a file these bytes, at once or not at all; says whether it did."""
-        temporary = self.path / f"{secrets.token_hex(8)}{_HALF_WRITTEN}"
+        temporary = self.path / f"{os.urandom(8).hex()}{_HALF_WRITTEN}"
         try:
             self._make()
             _write(temporary, pieces)
@@ -166,7 +184,7 @@ class Folder:
                 directory.mkdir(mode=0o700, parents=directory == own[0])
             _check_directory(directory)
         if not os.path.lexists(self.path / _ORIGIN):
-            temporary = self.path / f"{secrets.token_hex(8)}{_HALF_WRITTEN}"
+            temporary = self.path / f"{os.urandom(8).hex()}{_HALF_WRITTEN}"
             _write(temporary, [os.fsencode(self.origin)])
             temporary.replace(self.path / _ORIGIN)
 
@@ -206,7 +224,7 @@ def _check_owner(path: Path, status: os.stat_result, remedy: str) -> None:
         raise _Distrusted(f"{path} is open to others, so it is not used; {remedy} or remove it.")
 
 
-def _read(path: Path, limit: int) -> bytes:
+def _read(path: Path, limit: int, taking: Callable[[int, int], _Taken]) -> _Taken:
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
         flags |= getattr(os, name, 0)
@@ -218,14 +236,26 @@ def _read(path: Path, limit: int) -> bytes:
         _check_owner(path, status, "chmod 600")
         if status.st_size > limit:
             raise _Distrusted(f"{path} is larger than any index, so it is not used; remove it.")
-        pieces: list[bytes] = []
-        missing = status.st_size
-        while missing and (piece := os.read(descriptor, missing)):
-            pieces.append(piece)
-            missing -= len(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return taking(descriptor, status.st_size)
     finally:
         os.close(descriptor)
+
+
+def _all_bytes(descriptor: int, size: int) -> bytes:
+    pieces: list[bytes] = []
+    while size and (piece := os.read(descriptor, size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _view(descriptor: int, size: int) -> Buffer:
+    if not size:
+        return b""
+    if os.name == "nt":
+        return mmap.mmap(descriptor, size, access=mmap.ACCESS_READ)
+    flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_POPULATE", 0)
+    return mmap.mmap(descriptor, size, flags, mmap.PROT_READ)
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:

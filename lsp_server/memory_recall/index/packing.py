@@ -1,6 +1,6 @@
 """Arrays in one piece of bytes: their layout, and that no damage to it goes unnoticed.
 
-Knows neither where the bytes lie nor what the arrays mean. All of it is checksummed (CRC-32, which reads 50 MB in 30
+Knows neither where they lie nor what the arrays mean. All of it is checksummed (CRC-32, which reads 50 MB in 30
 ms), and every array must lie within it; so a damaged file raises `Damaged` and never becomes an answer.
 
 Layout: a head of fixed size (magic, length and checksum of the table, checksum of the body), the table as JSON
@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memory_recall.index.cache import Buffer
 
 _HEAD = struct.Struct("<8sIIQ")
 _MAGIC = b"MRindex\x01"
@@ -59,7 +61,7 @@ def packed(version: str, facts: Mapping[str, Any], arrays: Arrays) -> list[bytes
     return [_HEAD.pack(_MAGIC, len(head), zlib.crc32(head), checksum), head, *body]
 
 
-def unpacked(data: bytes, version: str) -> Packing:
+def unpacked(data: Buffer, version: str) -> Packing:
     """What `packed` was given, the arrays as views of the bytes. Raises `Damaged`."""
     table, start = _table(data, version)
     try:
@@ -74,7 +76,7 @@ def unpacked(data: bytes, version: str) -> Packing:
     return Packing(facts, arrays)
 
 
-def _table(data: bytes, version: str) -> tuple[dict[str, Any], int]:
+def _table(data: Buffer, version: str) -> tuple[dict[str, Any], int]:
     if len(data) < _HEAD.size:
         raise Damaged("it is cut off")
     magic, length, checksum, body_checksum = _HEAD.unpack_from(data)

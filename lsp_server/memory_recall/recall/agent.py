@@ -37,7 +37,7 @@ __all__ = ["AgentHit", "AgentQuery", "AgentResult", "Counts", "recall"]
 DEFAULT_RECIPIENT = "coordinator"
 PARENT_VARIABLE = "MEMORY_RECALL_PARENT"
 
-_ATTEMPTS = 4
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +134,18 @@ def _found(
     """What the store says at one moment. An index whose entries are written to meanwhile is asked again; in the end,
     the entries are held in memory, where they cannot change.
     """
-    for attempt in range(_ATTEMPTS):
-        store = shelf.agent(project, cancellation, held=attempt == _ATTEMPTS - 1)
+    for _ in range(_ATTEMPTS):
+        store = shelf.agent(project, cancellation)
         if isinstance(store, AgentStore):
-            break
+            return store, *search(request, store, env.now(), cancellation)
         from memory_recall.recall import agent_columns
 
         try:
             return store, *agent_columns.search(request, store, env.now(), cancellation)
         except EntryChanged:
             store.doubt()
-    assert isinstance(store, AgentStore)
-    return store, *search(request, store, env.now(), cancellation)
+    held = shelf.held_agent(project, cancellation)
+    return held, *search(request, held, env.now(), cancellation)
 
 
 def _stop_if_cancelled(cancellation: Cancellation | None) -> None:

@@ -6,11 +6,13 @@ Pure but for the entries that are returned, which are read from their files.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_recall.ranking.hybrid import rank_parts
+from memory_recall.ranking.parts import Part
 from memory_recall.recall.agent_query import AgentQuery
 from memory_recall.recall.agent_search import (
     CLOCK_TOLERANCE,
@@ -36,23 +38,14 @@ _Mask = NDArray[np.bool_]
 _A_DAY = 86_400_000_000.0
 
 
-class _Kept(NamedTuple):
-    """Of one block: what passes the filters, and for each document its place, confidence and recency."""
-
-    allowed: _Mask
-    position: NDArray[np.int32]
-    confidence: _Floats
-    recency: _Floats
-
-
 def search(
     request: AgentQuery, store: IndexedStore, now: datetime, cancellation: Cancellation | None
 ) -> tuple[Counts, tuple[AgentHit, ...]]:
     """The best entries for a question, and what became of the others. Raises `Cancelled` and `EntryChanged`."""
     asked_types = np.array([MEMORY_TYPES.index(type_) for type_ in request.asked_types], np.uint8)
     scanned = out_of_scope = expired = unsure = 0
-    kept: list[_Kept] = []
-    for block, rows in zip(store.state.blocks, store.state.rows, strict=True):
+    parts: list[Part] = []
+    for number, (block, rows) in enumerate(zip(store.state.blocks, store.state.rows, strict=True)):
         if cancellation is not None:
             cancellation.check()
         asked = (rows >= 0) & np.isin(store.state.types[rows], asked_types)
@@ -68,12 +61,31 @@ def search(
             asked &= ~over
         low = asked & (columns["confidence"] < request.min_confidence)  # an unknown one is not less
         unsure += int(np.count_nonzero(low))
-        confidence = np.nan_to_num(columns["confidence"], nan=UNKNOWN_CONFIDENCE)
-        position = store.state.table.position[rows]
-        kept.append(_Kept(asked & ~low, position, confidence, _recency(columns["written"], now)))
-    matched, best = _best(request, store, kept, cancellation)
+        parts.append(_part(store, number, asked & ~low, now))
+    matched, best = _best(request, store, parts, now, cancellation)
     hits = tuple(_hit(store, row, score, now) for score, row in best)
     return Counts(scanned, matched, len(hits), expired, unsure, out_of_scope), hits
+
+
+def _part(store: IndexedStore, number: int, allowed: _Mask, now: datetime) -> Part:
+    """What is to be ranked of one block: the one that was ranked last time, where it is the same.
+
+    A part remembers what was counted. For its sake recency is told by the whole hour, which moves no score by 0.00002.
+    """
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    remembered = store.parts.get(number)
+    if remembered is not None and remembered[0] == hour and _same(remembered[1].allowed, allowed):
+        return remembered[1]
+    block, rows = store.state.blocks[number], store.state.rows[number]
+    confidence, recency = _standing(block.columns, hour)
+    preference = 1.0 - CONFIDENCE_SHARE * (1.0 - confidence) - RECENCY_SHARE * (1.0 - recency)
+    part = Part(block.segment, allowed, preference.astype(np.float32), store.state.table.position[rows])
+    store.parts[number] = hour, part
+    return part
+
+
+def _same(one: _Mask | None, other: _Mask) -> bool:
+    return one is not None and np.array_equal(one, other)
 
 
 def _hit(store: IndexedStore, row: int, score: float, now: datetime) -> AgentHit:
@@ -82,37 +94,30 @@ def _hit(store: IndexedStore, row: int, score: float, now: datetime) -> AgentHit
 
 
 def _best(
-    request: AgentQuery, store: IndexedStore, kept: list[_Kept], cancellation: Cancellation | None
+    request: AgentQuery, store: IndexedStore, parts: list[Part], now: datetime, cancellation: Cancellation | None
 ) -> tuple[int, list[tuple[float, int]]]:
     """How many entries match (all of them where the query has no words), and the scores and rows of the best."""
-    if not kept:
+    if not parts:
         return 0, []
     rows = np.concatenate(store.state.rows)
     if has_words(request):
-        from memory_recall.ranking.hybrid import Part, rank_parts
-
-        parts = [
-            Part(block.segment, part.allowed, _preference(part), part.position)
-            for block, part in zip(store.state.blocks, kept, strict=True)
-        ]
         ranking = rank_parts(request.query, parts, limit=request.limit, cancellation=cancellation)
         return ranking.matched, [(score.score, int(rows[score.index])) for score in ranking.scores[: request.limit]]
-    allowed = np.concatenate([part.allowed for part in kept])
-    position = np.concatenate([part.position for part in kept])
-    score = np.concatenate([(2.0 * part.confidence + part.recency) / 3.0 for part in kept])
-    found = np.flatnonzero(allowed)
+    allowed = np.concatenate([part.allowed for part in parts])
+    position = np.concatenate([part.position for part in parts])
+    standing = [_standing(block.columns, now) for block in store.state.blocks]
+    score = np.concatenate([(2.0 * confidence + recency) / 3.0 for confidence, recency in standing])
+    best = found = np.flatnonzero(allowed)
     if len(found) > request.limit:  # sort only what cannot lie behind the last of the best
-        least = np.partition(score[found], len(found) - request.limit)[len(found) - request.limit]
-        best = found[score[found] >= least]
-    else:
-        best = found
+        place = len(found) - request.limit
+        best = found[score[found] >= np.partition(score[found], place)[place]]
     best = best[np.lexsort((position[best], -score[best]))][: request.limit]
     return len(found), [(float(score[index]), int(rows[index])) for index in best]
 
 
-def _preference(part: _Kept) -> _Floats:
-    """The factor by which confidence and recency move a relevance: from 0.95 to 1."""
-    return 1.0 - CONFIDENCE_SHARE * (1.0 - part.confidence) - RECENCY_SHARE * (1.0 - part.recency)
+def _standing(columns: Arrays, now: datetime) -> tuple[_Floats, _Floats]:
+    """The confidence and the recency of each document, as far as order is concerned."""
+    return np.nan_to_num(columns["confidence"], nan=UNKNOWN_CONFIDENCE), _recency(columns["written"], now)
 
 
 def _expired(columns: Arrays, now: datetime) -> _Mask:

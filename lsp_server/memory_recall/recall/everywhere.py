@@ -6,21 +6,21 @@ is given to nobody else. A system that fails is a problem beside the others' ans
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment, Place
 from memory_recall.errors import RecallError, UsageError
 from memory_recall.model import Memory, Problem, StandingCode, System
-from memory_recall.ranking.lexical import Document, Score, rank
+from memory_recall.ranking.lexical import Document, Score
 from memory_recall.recall.budget import Budget, Item, Portion, Share, Spent, Trimmed, fitted, trimmed_to
+from memory_recall.recall.everywhere_scores import Match, Section, numbered, scores_of
 from memory_recall.recall.near_duplicates import Text, say_the_same
+from memory_recall.stores.agent_reading import EntryChanged
 from memory_recall.text.snippets import shortened, snippet
-from memory_recall.text.tokens import words
 
 if TYPE_CHECKING:
     from memory_recall.stores.nemp import NempStore
@@ -31,10 +31,6 @@ TEXT_LENGTH = 4_000
 """Code points of a hit's `text`: as much as an entry of `.agent` may hold. `show` has the rest of a longer one."""
 SNIPPET_LENGTH = 240
 
-NAMED, PART_OF_NAME = 1.0, 0.5
-"""The score of a memory whose name is the query, and the least of a nemp memory whose key contains it."""
-CLAIM_WITHOUT_WORDS = 0.2
-"""The score of a claim that Coven found by meaning. Its own figures compare with nothing, and may be another hit's."""
 DISCOUNTS: dict[StandingCode, float] = {
     "superseded": 0.5,
     "expired": 0.5,
@@ -48,9 +44,6 @@ _CONSIDERED = 4
 """How many times the limit is looked at for standings, successors and near-duplicates."""
 _CONSIDERED_AT_LEAST = 100
 _CLAIMS = 20
-_CHECK_EVERY = 1_000
-
-Match = Literal["named", "words", "related", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +152,6 @@ class SearchResult:
         return shape if self.budget is None else {**shape, "budget": self.budget.as_json()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """The memories of one store, by number. `memory` makes the noun, which most of them never need."""
-
-    system: System
-    documents: Sequence[Document]
-    ids: Sequence[str]
-    memory: Callable[[int], Memory]
-    found_elsewhere: bool = False
-
-
 def search(
     request: SearchQuery,
     place: Place,
@@ -182,13 +164,29 @@ def search(
     Raises `UsageError` (empty query, limit out of range, a familiar that is no name) and `Cancelled`.
     """
     _check(request)
-    sections, problems = _sections(request, place, environment, shelf, cancellation)
-    match, scores = _scores(request.query.strip(), sections, cancellation)
-    considered = max(_CONSIDERED_AT_LEAST, request.limit * _CONSIDERED)
-    hits = _in_order_of_succession([_hit(score, sections) for score in scores[:considered]])
+    for held in (False, False, False, True):  # what is held in memory cannot change under our hands
+        sections, problems = _sections(request, place, environment, shelf, cancellation, held=held)
+        try:
+            match, hits, omitted = _found(request, sections, cancellation)
+        except EntryChanged:
+            for section in sections:
+                if section.indexed is not None:
+                    section.indexed.doubt()
+        else:
+            break
     folded = _folded(hits)
-    shown, omitted = folded[: request.limit], len(folded[request.limit :]) + len(scores[considered:])
+    shown, omitted = folded[: request.limit], len(folded[request.limit :]) + omitted
     return fitted(SearchResult(request.query, match, tuple(shown), omitted, tuple(problems)), request.budget)
+
+
+def _found(
+    request: SearchQuery, sections: Sequence[Section], cancellation: Cancellation | None
+) -> tuple[Match, list[Hit], int]:
+    """The hits that may be shown, best first, and how many there are beyond them. Raises `EntryChanged`."""
+    considered = max(_CONSIDERED_AT_LEAST, request.limit * _CONSIDERED)
+    match, scores, beyond = scores_of(request.query.strip(), sections, considered, cancellation)
+    hits = _in_order_of_succession([_hit(score, sections) for score in scores[:considered]])
+    return match, hits, beyond + len(scores[considered:])
 
 
 def _check(request: SearchQuery) -> None:
@@ -201,16 +199,22 @@ def _check(request: SearchQuery) -> None:
 
 
 def _sections(
-    request: SearchQuery, place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None
-) -> tuple[list[_Section], list[Problem]]:
+    request: SearchQuery,
+    place: Place,
+    environment: Environment,
+    shelf: Shelf,
+    cancellation: Cancellation | None,
+    *,
+    held: bool,
+) -> tuple[list[Section], list[Problem]]:
     """What each system has, and what is broken there."""
-    readers: dict[System, Callable[[], Iterator[_Section | Problem]]] = {
+    readers: dict[System, Callable[[], Iterator[Section | Problem]]] = {
         "nemp": lambda: _nemp(place, environment, shelf),
-        "memory": lambda: _agent(place, environment, shelf, cancellation),
+        "memory": lambda: _agent(place, environment, shelf, cancellation, held=held),
     }
     if request.with_coven:
         readers["coven"] = lambda: _coven(request, environment, cancellation)
-    sections: list[_Section] = []
+    sections: list[Section] = []
     problems: list[Problem] = []
     for system, read in readers.items():
         try:
@@ -231,7 +235,7 @@ def _sections(
     return sections, problems
 
 
-def _nemp(place: Place, environment: Environment, shelf: Shelf) -> Iterator[_Section | Problem]:
+def _nemp(place: Place, environment: Environment, shelf: Shelf) -> Iterator[Section | Problem]:
     from memory_recall.stores.nemp import find_stores
 
     places = find_stores(place, environment)
@@ -239,7 +243,7 @@ def _nemp(place: Place, environment: Environment, shelf: Shelf) -> Iterator[_Sec
     stores += [shelf.nemp(places.global_, "global")] if places.global_ is not None else []
     for store in stores:
         yield from store.problems
-        yield _Section("nemp", store.documents, store.keys, partial(_nemp_memory, store))
+        yield Section("nemp", store.documents, store.keys, partial(_nemp_memory, store))
 
 
 def _nemp_memory(store: NempStore, number: int) -> Memory:
@@ -249,20 +253,23 @@ def _nemp_memory(store: NempStore, number: int) -> Memory:
 
 
 def _agent(
-    place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None
-) -> Iterator[_Section | Problem]:
-    from memory_recall.stores.agent import as_memory
+    place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None, *, held: bool
+) -> Iterator[Section | Problem]:
+    from memory_recall.stores.agent import AgentStore, as_memory
 
-    store = shelf.agent(place.project, cancellation)
+    store = (shelf.held_agent if held else shelf.agent)(place.project, cancellation)
     yield from store.problems
     now = environment.now()
+    if not isinstance(store, AgentStore):
+        yield Section("memory", (), (), lambda at: as_memory(store.entry_at(at), now), indexed=store)
+        return
     ids = [entry.memory_id for entry in store.entries]
-    yield _Section("memory", store.documents, ids, lambda at: as_memory(store.entries[at], now))
+    yield Section("memory", store.documents, ids, lambda at: as_memory(store.entries[at], now))
 
 
 def _coven(
     request: SearchQuery, environment: Environment, cancellation: Cancellation | None
-) -> Iterator[_Section | Problem]:
+) -> Iterator[Section | Problem]:
     from memory_recall.recall.coven import CovenQuery, recall
 
     asked = CovenQuery(request.query, familiar=request.familiar, k=_CLAIMS)
@@ -270,62 +277,12 @@ def _coven(
     yield from result.problems
     claims = [hit.memory for hit in result.hits]
     documents = [Document(claim.title, claim.text, claim.tags) for claim in claims]
-    yield _Section("coven", documents, [claim.id for claim in claims], claims.__getitem__, found_elsewhere=True)
+    yield Section("coven", documents, [claim.id for claim in claims], claims.__getitem__, found_elsewhere=True)
 
 
-def _scores(query: str, sections: Sequence[_Section], cancellation: Cancellation | None) -> tuple[Match, list[Score]]:
-    """The score of every memory that answers, best first; its `index` counts through all sections.
-
-    All stores are ranked as one, so that a word weighs the same in each of them.
-    """
-    documents = [document for section in sections for document in section.documents]
-    by_index = {score.index: score for score in rank(query, documents, cancellation=cancellation)}
-    match: Match = "words" if by_index else "none"
-    for index, score in _named(query, sections, cancellation):
-        known = by_index.get(index, Score(index, 0.0, 0, ()))
-        by_index[index] = replace(known, score=max(known.score, score))
-        match = "named" if score == NAMED else "words" if match == "none" else match
-    if not by_index:
-        from memory_recall.ranking.widened import rank_widened
-
-        by_index = {score.index: score for score in rank_widened(query, documents, cancellation=cancellation)}
-        match = "related" if by_index else "none"
-    offset = 0
-    for section in sections:
-        if section.found_elsewhere:
-            for index in range(offset, offset + len(section.documents)):
-                by_index.setdefault(index, Score(index, CLAIM_WITHOUT_WORDS, 0, ()))
-                match = "related" if match == "none" else match
-        offset += len(section.documents)
-    return match, sorted(by_index.values(), key=lambda score: (-score.score, score.index))
-
-
-def _named(query: str, sections: Sequence[_Section], cancellation: Cancellation | None) -> Iterator[tuple[int, float]]:
-    """The memories that the query names: by id, or (nemp) by a part of the key, which counts by its share of it.
-
-    A part must have a word in it: every other key contains a hyphen.
-    """
-    wanted = query.casefold()
-    names_parts = bool(words(query))
-    index = 0
-    for section in sections:
-        for name in section.ids:
-            if cancellation is not None and not index % _CHECK_EVERY:
-                cancellation.check()
-            folded = name.casefold()
-            if folded == wanted:
-                yield index, NAMED
-            elif names_parts and section.system == "nemp" and wanted in folded:
-                yield index, PART_OF_NAME + (NAMED - PART_OF_NAME) * len(wanted) / (len(folded) + 1)
-            index += 1
-
-
-def _hit(score: Score, sections: Sequence[_Section]) -> Hit:
-    starts = [0]
-    for section in sections:
-        starts.append(starts[-1] + len(section.documents))
-    number = bisect_right(starts, score.index) - 1
-    memory = sections[number].memory(score.index - starts[number])
+def _hit(score: Score, sections: Sequence[Section]) -> Hit:
+    start, section = [found for found in numbered(sections) if found[0] <= score.index][-1]
+    memory = section.memory(score.index - start)
     discount = min((DISCOUNTS.get(standing.code, 1.0) for standing in memory.standings), default=1.0)
     return Hit(memory, score.score * discount, score.words)
 

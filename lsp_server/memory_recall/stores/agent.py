@@ -59,7 +59,7 @@ __all__ = [
 _CHECK_EVERY = 256
 
 
-INDEXED_FROM = 1_000_000_000
+INDEXED_FROM = 1_000
 """Memories above which a store is indexed. Below, reading them all takes no longer than loading what an index needs."""
 
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memory_recall.files.reading import Stamp
 from memory_recall.files.watching import Watch, is_local
 from memory_recall.stores.agent_entry import MEMORY_TYPES
 from memory_recall.stores.agent_files import OUTSIDE, leads_outside, real_path
 from memory_recall.stores.agent_reading import agent_directory, memory_directory
-from memory_recall.stores.agent_scan import row_of
+from memory_recall.stores.agent_scan import row_at
 from memory_recall.stores.agent_table import Sight, with_changes
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class Follower:
             return None
         changed = {(self._types[number], name) for number, name in told}
         stamps = state.table.sight.stamps
-        shared = np.flatnonzero(state.table.memory & (state.table.sight.links | (stamps[:, -1] != 1)))
+        shared = np.flatnonzero(state.table.memory & (stamps[:, -1] != 1))
         directory = str(memory_directory(self._project))
         turn = range(self._turn, min(self._turn + SECOND_LOOKS, len(stamps)))
         self._turn = turn.stop if turn.stop < len(stamps) else 0
@@ -77,30 +76,21 @@ class Follower:
         return changed
 
     def _stands(self, state: IndexedState, row: int, path: str) -> bool:
-        if state.table.sight.links[row]:
+        if state.table.sight.is_link(row):
             outside = any(problem.code == OUTSIDE for problem in state.table.problems.get(row, ()))
             if (leads := leads_outside(Path(path), real_path(self._project))) or outside:
                 return outside and leads
-        return _row(path) == bytes(state.table.sight.stamps[row].tobytes())
+        return row_at(path) == bytes(state.table.sight.stamps[row].tobytes())
 
     def sight(self, sight: Sight, changed: set[tuple[int, str]], mark: int) -> Sight:
         """What is seen now, if nothing else than this changed since the sight was taken."""
-        looks: dict[tuple[int, str], tuple[bytes, bool] | None] = {}
+        looks: dict[tuple[int, str], bytes | None] = {}
         for number, name in sorted(changed):
             type_ = MEMORY_TYPES[number]
             path = memory_directory(self._project) / type_ / name
-            looks[number, name] = (_row(str(path)), path.is_symlink()) if os.path.lexists(path) else None
+            looks[number, name] = row_at(str(path)) if os.path.lexists(path) else None
         self._watch.forget(mark)
         return with_changes(sight, looks)
-
-
-def _row(path: str) -> bytes:
-    """What a scan says of a file."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return row_of(None, 0)
-    return row_of(Stamp.of_status(status), status.st_nlink)
 
 
 def _places(project: Path) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ from memory_recall.stores.agent_state import IndexedState
 from memory_recall.stores.agent_tree import AgentTree
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memory_recall.ranking.parts import Part
     from memory_recall.stores.agent_follow import Follower
 
 
@@ -30,12 +34,13 @@ class IndexedStore(AgentTree):
     """The memories of one project, by row. Rows are no order: `positions` are, by type and file name.
 
     `follower` knows of changes without looking at every file, where there is one; it was at `mark` before the files
-    were looked at.
+    were looked at. `parts` is where a recall keeps what it ranked of each block, for the next one.
     """
 
     state: IndexedState
     follower: Follower | None = field(default=None, compare=False)
     mark: int = 0
+    parts: dict[int, tuple[datetime, Part]] = field(default_factory=dict, compare=False)
     kept_at: float = field(default=0.0, compare=False)
 
     def is_current(self) -> bool:
@@ -75,7 +80,7 @@ class IndexedStore(AgentTree):
     def _reading(self, row: int) -> Reading | None:
         """What the file of a row says; None where a link leads out of the project."""
         path = self.path(row)
-        if self.state.table.sight.links[row] and leads_outside(Path(path), real_path(self.project)):
+        if self.state.table.sight.is_link(row) and leads_outside(Path(path), real_path(self.project)):
             return None
         return read_entry(path, self.state.name(row)[0])
 
@@ -85,6 +90,31 @@ class IndexedStore(AgentTree):
         readings = (self._reading(row) for row in rows)
         entries = (reading.entry for reading in readings if reading is not None)
         return tuple(entry for entry in entries if entry is not None and entry.memory_id == memory_id)
+
+    @cached_property
+    def whole(self) -> Sequence[Part]:
+        """All memories as parts to be ranked: their numbers count through the blocks."""
+        from memory_recall.ranking.parts import Part
+
+        table = self.state.table
+        return [
+            Part(block.segment, rows >= 0, None, table.position[rows])
+            for block, rows in zip(self.state.blocks, self.state.rows, strict=True)
+        ]
+
+    def numbers_named(self, memory_id: str) -> Sequence[int]:
+        """The numbers, counted through the blocks, of the memories whose id is this but for its case."""
+        starts = np.cumsum([0, *(block.size for block in self.state.blocks)]).tolist()
+        table, rows = self.state.table, self.rows_named(memory_id)
+        return [starts[table.block[row]] + int(table.number[row]) for row in rows]
+
+    def entry_at(self, number: int) -> AgentEntry:
+        """The memory of a number. Raises `EntryChanged`."""
+        for rows in self.state.rows:
+            if number < len(rows):
+                return self.entry(int(rows[number]))
+            number -= len(rows)
+        raise IndexError(number)
 
     def doubt(self) -> None:
         """An entry was found changed: whoever asks for the store next is to look at all of its files."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _KEPT_EVERY = 60.0
 """Seconds between two writings of a server's index, which changes with every memory. What is lost is read again."""
 
-_NOTHING = Listing([], [], [], None)
+_NOTHING = Listing([], None)
 
 
 class Indexing(NamedTuple):
@@ -84,12 +84,8 @@ def opened(
     folder = agent_refresh.folder_of(project, indexing.cache)
     before = previous.state if previous is not None else None
     if before is None and folder is not None:
-        before = agent_refresh.kept(folder)
-    links, start = [], 0
-    for listing in listings:
-        links += [start + number for number in listing.links]
-        start += len(listing.names)
-    sight = Sight.of([listing.blob for listing in listings], links, scan.rows(cancellation))
+        before = agent_refresh.kept(folder, mapped=not indexing.follow)
+    sight = Sight.of([listing.blob for listing in listings], scan.rows(cancellation))
     state = agent_refresh.refreshed(before, sight, project, real_project, cancellation)
     kept_at = previous.kept_at if previous is not None else 0.0
     if state is not before:
@@ -130,7 +126,7 @@ def _followed(previous: IndexedStore, cancellation: Cancellation | None, indexin
     kept_at = previous.kept_at
     if state is not previous.state:
         state, kept_at = _kept(state, project, indexing, kept_at)
-    return replace(previous, state=state, faults=tuple(problems_in(state.table)), mark=mark, kept_at=kept_at)
+    return replace(previous, state=state, parts={}, faults=tuple(problems_in(state.table)), mark=mark, kept_at=kept_at)
 
 
 def _kept(state: IndexedState, project: Path, indexing: Indexing, kept_at: float) -> tuple[IndexedState, float]:

@@ -20,7 +20,7 @@ from memory_recall.stores.agent_columns import columns_of, digest_of, fit
 from memory_recall.stores.agent_entry import MEMORY_TYPES, AgentEntry, MemoryType
 from memory_recall.stores.agent_files import leads_outside, outside_problem
 from memory_recall.stores.agent_reading import Reading, duplicates, memory_directory, read_entry
-from memory_recall.stores.agent_scan import row_of
+from memory_recall.stores.agent_scan import LINK, row_of
 from memory_recall.stores.agent_state import IndexedState
 from memory_recall.stores.agent_table import Sight, Table, memories_and_positions, names_in, rows_before
 
@@ -39,8 +39,8 @@ def folder_of(project: Path, cache: Cache | None) -> Folder | None:
     return None if cache is None else cache.folder("agent", str(project))
 
 
-def kept(folder: Folder) -> IndexedState | None:
-    """The index that lies in the cache; None where there is none that is whole and of this version."""
+def kept(folder: Folder, *, mapped: bool) -> IndexedState | None:
+    """The index that lies in the cache, its blocks perhaps `mapped`; None where none is whole and of this version."""
     for _ in range(2):  # another process may replace the table, and remove blocks, between the two readings
         data = folder.read(TABLE)
         if data is None:
@@ -48,7 +48,7 @@ def kept(folder: Folder) -> IndexedState | None:
         try:
             packing = unpacked(data, VERSION)
             names = packing.facts["blocks"]
-            blocks = [loaded(name, folder) for name in names if type(name) is str and "/" not in name]
+            blocks = [loaded(name, folder, mapped=mapped) for name in names if type(name) is str and "/" not in name]
             whole = [block for block in blocks if block is not None and fit(block.columns, block.size)]
             if len(whole) < len(names):
                 continue
@@ -107,12 +107,11 @@ def _beginning(before: IndexedState | None, sight: Sight) -> _Beginning:
         return _Beginning(None, sight, np.full(count, -1, np.int64), memory, position, np.zeros(count, np.bool_))
     table = before.table
     if sight.blobs == table.sight.blobs:
-        same = table.settled & (sight.stamps == table.sight.stamps).all(axis=1) & (sight.links == table.sight.links)
+        same = table.settled & (sight.stamps == table.sight.stamps).all(axis=1)
         return _Beginning(before, sight, np.arange(count), table.memory, table.position, same)
     memory, position = memories_and_positions(sight.blobs)
     old = rows_before(table, sight)
     same = (old >= 0) & table.settled[old] & (sight.stamps == table.sight.stamps[old]).all(axis=1)
-    same &= sight.links == table.sight.links[old]
     return _Beginning(before, sight, old, memory, position, same)
 
 
@@ -232,17 +231,17 @@ class _Work:
 
     def _reading(self, row: int) -> Reading:
         path = self._paths[row]
-        if self._begin.sight.links[row] and leads_outside(path, self._real_project):
+        if self._begin.sight.is_link(row) and leads_outside(path, self._real_project):
             return Reading(None, None, (outside_problem(path, self._real_project),))
         reading = read_entry(str(path), self._paths.type_of(row))
-        if reading.missing and not self._begin.sight.links[row]:  # it went away after its directory was listed
+        if reading.missing and not self._begin.sight.is_link(row):  # it went away after its directory was listed
             return Reading(None, None, ())
         return reading
 
     def _note(self, row: int, reading: Reading) -> None:
-        links = int(self._stamps[row, -1])
-        self._stamps[row] = np.frombuffer(row_of(reading.stamp, links), np.uint64)
-        # Why a file could not be read may lie outside of it (who asks, a faulty disk): no stamp tells of a change there.
+        is_link, links = self._begin.sight.is_link(row), int(self._stamps[row, -1]) & ~LINK
+        self._stamps[row] = np.frombuffer(row_of(reading.stamp, links, is_link=is_link), np.uint64)
+        # Why a file could not be read may lie outside of it (who asks, a faulty disk), where no stamp tells of it.
         self._settled[row] = reading.stamp is not None and reading.stamp.settled and not reading.unread
         if reading.problems:
             self._problems[row] = reading.problems
@@ -265,7 +264,7 @@ class _Work:
         return hidden
 
     def _is_lesser_name(self, state: IndexedState, row: int) -> tuple[bool, bool]:
-        return bool(state.table.sight.links[row]), state.memory_id(row) != self._paths[row].stem
+        return state.table.sight.is_link(row), state.memory_id(row) != self._paths[row].stem
 
     def _duplicates(self, state: IndexedState) -> tuple[Problem, ...]:
         table = state.table

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
 
 FIELDS = 6
-"""Numbers in a row: device, inode, size, mtime, ctime (both in nanoseconds), hard links. All 0: nothing is there."""
+"""Numbers in a row: device, inode, size, mtime, ctime (both in nanoseconds), hard links, to which `LINK` is added where
+the name is a symbolic link. But for that all 0 where the name leads nowhere.
+"""
+
+LINK = 1 << 63
 
 HELPED_FROM = 20_000
 """Files from which a second process is worth its start: a fork takes 5 ms, and saves half of 3.5 µs a file."""
@@ -32,20 +36,18 @@ _64_BITS = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class Listing(NamedTuple):
-    """The names in one directory, in the system's order, and which of them (by number) are symbolic links.
+    """What lies in one directory, in the system's order.
 
     The descriptor is the directory's, for looking at what the names lead to.
     """
 
-    names: list[str]
-    links: list[int]
     entries: list[os.DirEntry[str]]
     descriptor: int | None
 
     @property
     def blob(self) -> bytes:
         """The names as one piece of bytes, each ended by a NUL: equal where no name came, went or changed places."""
-        return "".join(f"{name}\0" for name in self.names).encode("utf-8", "surrogateescape")
+        return "\0".join([*(entry.name for entry in self.entries), ""]).encode("utf-8", "surrogateescape")
 
 
 def listed(path: str) -> Listing:
@@ -58,16 +60,24 @@ def listed(path: str) -> Listing:
         if descriptor is not None:
             os.close(descriptor)
         raise
-    links = [number for number, entry in enumerate(entries) if entry.is_symlink()]
-    return Listing([entry.name for entry in entries], links, entries, descriptor)
+    return Listing(entries, descriptor)
 
 
-def row_of(stamp: Stamp | None, links: int) -> bytes:
+def row_of(stamp: Stamp | None, links: int, *, is_link: bool) -> bytes:
     """One row of a scan."""
-    if stamp is None:
-        return bytes(_ROW.size)
-    device, inode, size, modified, changed = stamp[:5]
-    return _ROW.pack(device & _64_BITS, inode & _64_BITS, size, modified, changed, links)
+    device, inode, size, modified, changed = (0, 0, 0, 0, 0) if stamp is None else stamp[:5]
+    links = 0 if stamp is None else links
+    return _ROW.pack(device & _64_BITS, inode & _64_BITS, size, modified, changed, links | LINK if is_link else links)
+
+
+def row_at(path: str) -> bytes:
+    """The row of one file, looked at now."""
+    is_link = os.path.islink(path)  # noqa: PTH114 - for thousands of files
+    try:
+        status = os.stat(path)
+    except OSError:
+        return row_of(None, 0, is_link=is_link)
+    return row_of(Stamp.of_status(status), status.st_nlink, is_link=is_link)
 
 
 class Scan:
@@ -139,13 +149,13 @@ class Scan:
                     status.st_size,
                     status.st_mtime_ns,
                     status.st_ctime_ns,
-                    status.st_nlink,
+                    status.st_nlink | LINK if entry.is_symlink() else status.st_nlink,
                 )
-            except OSError:  # it went away, or is a link to nothing: the row stays empty
-                pass
+            except OSError:  # it went away, or is a link to nothing
+                pack(table, number * _ROW.size, 0, 0, 0, 0, 0, LINK if entry.is_symlink() else 0)
             except struct.error:  # a number of more than 64 bits
-                start_of_row = number * _ROW.size
-                table[start_of_row : start_of_row + _ROW.size] = row_of(Stamp.of_status(status), status.st_nlink)
+                row = row_of(Stamp.of_status(status), status.st_nlink, is_link=entry.is_symlink())
+                table[number * _ROW.size : (number + 1) * _ROW.size] = row
 
 
 _BEGUN, _DONE = 1, 2

@@ -19,7 +19,7 @@ from memory_recall.stores.agent_entry import MEMORY_TYPES, MemoryType
 from memory_recall.stores.agent_table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IndexedState:
     """The files of a store as they were last seen, and the blocks that hold what they say."""
 

@@ -16,28 +16,30 @@ from memory_recall.index.packing import Arrays, Damaged, Packing
 from memory_recall.model import Problem
 from memory_recall.stores.agent_entry import MEMORY_TYPES
 from memory_recall.stores.agent_reading import is_memory
-from memory_recall.stores.agent_scan import FIELDS
+from memory_recall.stores.agent_scan import FIELDS, LINK
 
 Mask = NDArray[np.bool_]
 
 
 class Sight(NamedTuple):
-    """What was seen of the directories: for each type its names, each ended by a NUL; a row of a scan for each name.
-
-    `links` are the rows of symbolic links.
-    """
+    """What was seen of the directories: for each type its names, each ended by a NUL; a row of a scan for each name."""
 
     blobs: tuple[bytes, ...]
     stamps: NDArray[np.uint64]
-    links: Mask
 
     @classmethod
-    def of(cls, blobs: Sequence[bytes], links: Sequence[int], rows: bytes) -> Sight:
+    def of(cls, blobs: Sequence[bytes], rows: bytes) -> Sight:
         """What listings and their scan say."""
-        stamps = np.frombuffer(rows, np.uint64).reshape(-1, FIELDS)
-        are_links = np.zeros(len(stamps), np.bool_)
-        are_links[list(links)] = True
-        return cls(tuple(blobs), stamps, are_links)
+        return cls(tuple(blobs), np.frombuffer(rows, np.uint64).reshape(-1, FIELDS))
+
+    @property
+    def links(self) -> Mask:
+        """Which names are symbolic links."""
+        return self.stamps[:, -1] >= np.uint64(LINK)
+
+    def is_link(self, row: int) -> bool:
+        """Whether one name is a symbolic link."""
+        return int(self.stamps[row, -1]) >= LINK
 
 
 class Table(NamedTuple):
@@ -78,7 +80,6 @@ class Table(NamedTuple):
         arrays: Arrays = {
             **{f"names{number}": np.frombuffer(blob, np.uint8) for number, blob in enumerate(self.sight.blobs)},
             "stamps": self.sight.stamps,
-            "links": self.sight.links,
             **{name: getattr(self, name) for name in _COLUMNS},
         }
         return Packing(facts, arrays)
@@ -89,7 +90,7 @@ class Table(NamedTuple):
         facts, arrays = packing
         try:
             blobs = tuple(arrays[f"names{number}"].tobytes() for number in range(len(MEMORY_TYPES)))
-            sight = Sight(blobs, arrays["stamps"], arrays["links"])
+            sight = Sight(blobs, arrays["stamps"])
             problems = {int(row): _problems(found) for row, found in facts["problems"].items()}
             columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
             table = cls(sight, **columns, problems=problems, duplicates=_problems(facts["duplicates"]))
@@ -120,8 +121,6 @@ def _check(table: Table, counts: NDArray[np.int64]) -> None:
         table.sight.stamps.shape == (rows, FIELDS)
         and table.sight.stamps.dtype == np.uint64
         and all(column.shape == (rows,) and column.dtype == kind for column, kind in columns)
-        and table.sight.links.shape == (rows,)
-        and table.sight.links.dtype == np.bool_
         and all(blob.endswith(b"\0") or not blob for blob in table.sight.blobs)
         and all(0 <= row < rows for row in table.problems)
     )
@@ -180,15 +179,15 @@ def memories_and_positions(blobs: Sequence[bytes]) -> tuple[Mask, NDArray[np.int
     return memory, position
 
 
-def with_changes(sight: Sight, changes: Mapping[tuple[int, str], tuple[bytes, bool] | None]) -> Sight:
-    """The sight after some names were looked at again: a row and whether it is a link, or None where it is gone.
+def with_changes(sight: Sight, changes: Mapping[tuple[int, str], bytes | None]) -> Sight:
+    """The sight after some names were looked at again: the row of each, or None where it is gone.
 
     `changes` are by the number of the type and the name.
     """
-    stamps, links = sight.stamps.copy(), sight.links.copy()
+    stamps = sight.stamps.copy()
     blobs: list[bytes] = []
     gone: list[int] = []
-    added: list[tuple[int, bytes, bool]] = []
+    added: list[tuple[int, bytes]] = []
     start = 0
     for type_, blob in enumerate(sight.blobs):
         count = blob.count(b"\0")
@@ -201,25 +200,23 @@ def with_changes(sight: Sight, changes: Mapping[tuple[int, str], tuple[bytes, bo
             if row is None:
                 if seen is not None:
                     changed += key
-                    added.append((start + count, *seen))
+                    added.append((start + count, seen))
             elif seen is None:
                 gone.append(start + row)
                 at = changed.find(key) if changed.startswith(key) else changed.find(b"\0" + key) + 1
                 changed = changed[:at] + changed[at + len(key) :]
             else:
-                stamps[start + row] = np.frombuffer(seen[0], np.uint64)
-                links[start + row] = seen[1]
+                stamps[start + row] = np.frombuffer(seen, np.uint64)
         blobs.append(changed)
         start += count
     if gone or added:
-        places = [row for row, _, _ in added]
+        places = [row for row, _ in added]
         kept = np.ones(len(stamps), np.bool_)
         kept[gone] = False
-        new_rows = np.frombuffer(b"".join(row for _, row, _ in added), np.uint64).reshape(-1, FIELDS)
+        new_rows = np.frombuffer(b"".join(row for _, row in added), np.uint64).reshape(-1, FIELDS)
         kept = np.insert(kept, places, True)
         stamps = np.insert(stamps, places, new_rows, axis=0)[kept]
-        links = np.insert(links, places, [link for _, _, link in added])[kept]
-    return Sight(tuple(blobs), stamps, links)
+    return Sight(tuple(blobs), stamps)
 
 
 def _row_in(blob: bytes, key: bytes) -> int | None:

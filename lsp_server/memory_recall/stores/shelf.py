@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
-    from memory_recall.stores.agent import AnyStore, Indexing
+    from memory_recall.stores.agent import AgentStore, AnyStore, Indexing
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempPlaces, NempStore
 
@@ -56,20 +56,21 @@ class Shelf:
             stores.append(self.nemp(places.global_, "global"))
         return stores
 
-    def agent(self, project: Path, cancellation: Cancellation | None = None, *, held: bool = False) -> AnyStore:
-        """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again.
-
-        `held`: with all its entries in memory, however many there are, and not kept.
-        """
+    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AnyStore:
+        """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again."""
         from memory_recall.stores import agent
 
-        if held:
-            return agent.read_store(project, None, cancellation)
         kept: AnyStore | None = self._kept.get(("agent", project))
         if kept is not None and agent.is_current(kept):
             return kept
         indexing = self._indexing or agent.Indexing()
         return self._keep(("agent", project), agent.open_store(project, kept, cancellation, indexing))
+
+    def held_agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:
+        """The same with all its entries in memory, however many there are. It is not kept."""
+        from memory_recall.stores import agent
+
+        return agent.read_store(project, None, cancellation)
 
     def coven(self, home: Path) -> CovenStore:
         """The Coven store under that home, as it is on disk now."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memory_recall.faces.cli.budgets import budget_of, takes_budget
 from memory_recall.faces.cli.invocation import Invocation, Parser, whole_number
+from memory_recall.faces.cli.shelves import shelf_of
 from memory_recall.faces.present import records, results
-from memory_recall.stores.shelf import Shelf
 
 _PROJECT = "the project whose stores are meant (default: the working directory)"
 
@@ -27,6 +27,7 @@ def search(invocation: Invocation) -> int:
     parser.add_argument("--with-coven", action="store_true", help="also ask Coven; the query then reaches its program")
     parser.add_argument("--familiar", metavar="NAME", help="whose Coven documents, with --with-coven (default: coven)")
     takes_budget(parser)
+    parser.takes_cache()
     options = invocation.parse(parser)
     if options.familiar is not None and not options.with_coven:
         raise parser.mistake("--familiar is about Coven, which takes part only with --with-coven")
@@ -37,7 +38,7 @@ def search(invocation: Invocation) -> int:
         familiar="coven" if options.familiar is None else options.familiar,
         budget=budget_of(invocation, options, results.search),
     )
-    answer = everywhere.search(request, invocation.place(options), invocation.env, Shelf())
+    answer = everywhere.search(request, invocation.place(options), invocation.env, shelf_of(invocation, options))
     return invocation.answer(options, answer.as_json(), results.search)
 
 
@@ -53,7 +54,9 @@ def show(invocation: Invocation) -> int:
     )
     parser.takes_query("the reference")
     parser.takes_project(_PROJECT)
+    parser.takes_cache()
     options = invocation.parse(parser)
     reference = invocation.reference(options, "record: a nemp key, a MEM- id or a ULID")
-    resolution = Catalogue(invocation.place(options), invocation.env, Shelf()).resolve(reference)
+    catalogue = Catalogue(invocation.place(options), invocation.env, shelf_of(invocation, options))
+    resolution = catalogue.resolve(reference)
     return invocation.answer(options, resolution.as_json(), records.show)

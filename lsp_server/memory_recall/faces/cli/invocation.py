@@ -95,6 +95,10 @@ class Parser:
         """Accept `--project DIR`."""
         self.add_argument("--project", metavar="DIR", help=what)
 
+    def takes_cache(self) -> None:
+        """Accept `--no-cache`."""
+        self.add_argument("--no-cache", action="store_true", help="answer from the stores alone; no index is kept")
+
     def parse(self, arguments: Sequence[str]) -> Options:
         """The options and, in `words`, the words between them, of arguments without a `--`.
 

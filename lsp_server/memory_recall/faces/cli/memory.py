@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from memory_recall.faces.cli.budgets import budget_of, takes_budget
 from memory_recall.faces.cli.invocation import Invocation, Parser, decimal_number, whole_number
+from memory_recall.faces.cli.shelves import shelf_of
 from memory_recall.faces.present import results
 from memory_recall.recall import agent
-from memory_recall.stores.shelf import Shelf
 
 
 def recall(invocation: Invocation) -> int:
@@ -32,6 +32,7 @@ def recall(invocation: Invocation) -> int:
         "--notify", default="always", metavar="WHEN", help="always, failures or never (default: always)"
     )
     takes_budget(parser)
+    parser.takes_cache()
     options = invocation.parse(parser)
     request = agent.AgentQuery(
         query=invocation.query(options),
@@ -45,5 +46,5 @@ def recall(invocation: Invocation) -> int:
         notify=options.notify,
         budget=budget_of(invocation, options, results.memory),
     )
-    answer = agent.recall(request, invocation.directory(options.project), invocation.env, Shelf())
+    answer = agent.recall(request, invocation.directory(options.project), invocation.env, shelf_of(invocation, options))
     return invocation.answer(options, answer.as_json(), results.memory)

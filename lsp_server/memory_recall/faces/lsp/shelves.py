@@ -35,10 +35,10 @@ class SharedShelf(Shelf):
         with self._turn("nemp", path):
             return super().nemp(path, source)
 
-    def agent(self, project: Path, cancellation: Cancellation | None = None, *, held: bool = False) -> AnyStore:
+    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AnyStore:
         """The `.agent/memory` tree of that very project, as it is on disk now. Raises `Cancelled`."""
         with self._turn("agent", project, cancellation):
-            return super().agent(project, cancellation, held=held)
+            return super().agent(project, cancellation)
 
     def coven(self, home: Path) -> CovenStore:
         """The Coven store under that home, as it is on disk now."""
@@ -82,13 +82,7 @@ class StandingShelf(Shelf):
             raise NeedsReading
         return kept
 
-    def agent(
-        self,
-        project: Path,
-        cancellation: Cancellation | None = None,  # noqa: ARG002
-        *,
-        held: bool = False,  # noqa: ARG002
-    ) -> AnyStore:
+    def agent(self, project: Path, cancellation: Cancellation | None = None) -> AnyStore:  # noqa: ARG002
         """The `.agent/memory` tree of that project, if it has been read and did not change."""
         from memory_recall.stores.agent import is_current
 
