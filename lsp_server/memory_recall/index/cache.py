@@ -63,6 +63,8 @@ class Cache(NamedTuple):
 
     def folder(self, kind: str, origin: str) -> Folder:
         """The folder of one store, whether it is there yet or not; `origin` is the path that the store lies at."""
+        import hashlib  # takes longer than finding a memory whose place is known, which needs no digest
+
         digest = hashlib.blake2b(os.fsencode(origin), digest_size=12).hexdigest()
         return Folder(self.directory, f"{kind}-{digest}", origin)
 
