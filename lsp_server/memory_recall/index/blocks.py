@@ -54,7 +54,11 @@ def saved(block: Block, folder: Folder) -> Block:
     arrays = {f"{_SEGMENT}{name}": array for name, array in block.segment.arrays().items()}
     arrays |= {f"{_COLUMN}{name}": array for name, array in block.columns.items()}
     name = f"{os.urandom(8).hex()}.block"
-    return block._replace(name=name) if folder.write(name, packed(VERSION, {"count": block.size}, arrays)) else block
+    return (
+        block._replace(name=name)
+        if folder.write(name, packed(VERSION, {"name": name, "count": block.size}, arrays))
+        else block
+    )
 
 
 def loaded(name: str, folder: Folder, *, mapped: bool) -> Block | None:
@@ -69,7 +73,7 @@ def loaded(name: str, folder: Folder, *, mapped: bool) -> Block | None:
         block = Block(Segment.of(parts), columns, int(facts["count"]), name)
     except (Damaged, KeyError, ValueError, TypeError, IndexError):
         return None
-    return block if len(block.segment) == block.size else None
+    return block if len(block.segment) == block.size and facts.get("name") == name else None
 
 
 def to_rebuild(counts: Sequence[int], alive: Sequence[int], fresh: int) -> list[int]:
