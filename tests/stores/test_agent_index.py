@@ -22,11 +22,11 @@ from agent_entries import write_entry
 from memory_recall.cancellation import Cancellation
 from memory_recall.errors import Cancelled
 from memory_recall.files import reading
-from memory_recall.index.cache import Cache
+from memory_recall.index.cache import Cache, Indexing
 from memory_recall.recall import agent_columns, agent_search
 from memory_recall.recall.agent_query import AgentQuery
 from memory_recall.stores import agent, agent_reading, agent_refresh
-from memory_recall.stores.agent import AgentStore, Indexing
+from memory_recall.stores.agent import AgentStore
 from memory_recall.stores.agent_indexed import IndexedStore
 from memory_recall.stores.shelf import Shelf
 from worlds import NOW, World

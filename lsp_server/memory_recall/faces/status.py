@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ def status(place: Place, environment: Environment, shelf: Shelf) -> dict[str, An
     """`{v, versions, place, stores[{system, source, path, exists, readable, count}], problems, index}`.
 
     Records nothing. A store that is not `readable` may hold more than `count`: it, or a directory of it, could not be
-    read. `index.age_seconds` is null: no index stands between the stores and an answer, so nothing can be out of date.
+    read. `index` is `{directory, bytes, age_seconds, problem, note}`: where a large `.agent` store's index is kept,
+    how large and old it is (null where there is none), and what keeps it from being used.
     """
     stores: list[dict[str, Any]] = []
     problems: list[Problem] = []
@@ -29,7 +31,23 @@ def status(place: Place, environment: Environment, shelf: Shelf) -> dict[str, An
         "place": {"folder": str(place.folder), "workspace": str(place.boundary) if place.boundary else None},
         "stores": stores,
         "problems": [problem.as_json() for problem in problems],
-        "index": {"age_seconds": None, "note": "Answers come from the stores themselves; no index is kept."},
+        "index": _index(place, shelf),
+    }
+
+
+def _index(place: Place, shelf: Shelf) -> dict[str, Any]:
+    cache = shelf.indexing.cache
+    if cache is None:
+        note = "Answers come from the stores themselves; no index is kept."
+        return {"directory": None, "bytes": None, "age_seconds": None, "problem": None, "note": note}
+    folder = cache.folder("agent", str(place.project))
+    used = folder.last_used()
+    return {
+        "directory": str(folder.path),
+        "bytes": None if used is None else folder.size(),
+        "age_seconds": None if used is None else round(max(0.0, time.time() - used), 3),
+        "problem": folder.trouble(),
+        "note": "A large .agent store has an index. Every file is looked at before it is believed; it can be removed.",
     }
 
 

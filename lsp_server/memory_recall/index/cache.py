@@ -89,6 +89,13 @@ class Cache(NamedTuple):
                 folder.remove()
 
 
+class Indexing(NamedTuple):
+    """How large stores are indexed: where the index is kept (None: nowhere), and whether changes are followed."""
+
+    cache: Cache | None = None
+    follow: bool = False
+
+
 class Folder:
     """The files of one store's index. `fault` says what kept it from being used last, None while nothing did."""
 
@@ -147,6 +154,17 @@ class Folder:
             if name not in kept and time.time() - status.st_mtime > _GARBAGE_AGE:
                 with contextlib.suppress(OSError):
                     (self.path / name).unlink()
+
+    def trouble(self) -> str | None:
+        """What would keep it from being used, in a sentence; None where nothing would. Writes nothing."""
+        self.fault = None
+        self.read(_ORIGIN, limit=1 << 16)
+        place = self.path
+        while not os.path.lexists(place) and place != place.parent:
+            place = place.parent
+        if self.fault is None and not os.access(place, os.W_OK | os.X_OK):
+            return f"{place} may not be written to, so no index is kept there."
+        return self.fault
 
     def remove(self) -> None:
         """Remove all of it."""

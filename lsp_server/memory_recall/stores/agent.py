@@ -17,7 +17,7 @@ from memory_recall.files.reading import Stamp, is_unchanged, stamp_of
 from memory_recall.model import Problem
 from memory_recall.stores.agent_entry import MEMORY_TYPES, SCOPES, AgentEntry, MemoryType, Scope, as_memory
 from memory_recall.stores.agent_files import files_in, is_directory, leads_outside, outside_problem, real_path
-from memory_recall.stores.agent_open import Indexing, holds_more_than, opened
+from memory_recall.stores.agent_open import holds_more_than, opened
 from memory_recall.stores.agent_reading import (
     Reading,
     agent_directory,
@@ -33,6 +33,7 @@ from memory_recall.stores.agent_tree import AgentTree
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
+    from memory_recall.index.cache import Indexing
     from memory_recall.ranking.lexical import Document
     from memory_recall.stores.agent_indexed import IndexedStore
 
@@ -42,7 +43,6 @@ __all__ = [
     "AgentEntry",
     "AgentStore",
     "AnyStore",
-    "Indexing",
     "MemoryType",
     "Scope",
     "agent_directory",

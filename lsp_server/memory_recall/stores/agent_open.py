@@ -7,8 +7,9 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from memory_recall.index.cache import Indexing
 from memory_recall.model import Problem
 from memory_recall.stores.agent_entry import MEMORY_TYPES
 from memory_recall.stores.agent_files import (
@@ -24,7 +25,6 @@ from memory_recall.stores.agent_scan import Listing, Scan, listed
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
-    from memory_recall.index.cache import Cache
     from memory_recall.stores.agent_follow import Follower
     from memory_recall.stores.agent_indexed import IndexedStore
     from memory_recall.stores.agent_state import IndexedState
@@ -33,13 +33,6 @@ _KEPT_EVERY = 60.0
 """Seconds between two writings of a server's index, which changes with every memory. What is lost is read again."""
 
 _NOTHING = Listing([], None)
-
-
-class Indexing(NamedTuple):
-    """How large stores are indexed: where the index is kept (None: nowhere), and whether changes are followed."""
-
-    cache: Cache | None = None
-    follow: bool = False
 
 
 def holds_more_than(project: Path, count: int) -> bool:

@@ -11,9 +11,11 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from memory_recall.index.cache import Indexing
+
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
-    from memory_recall.stores.agent import AgentStore, AnyStore, Indexing
+    from memory_recall.stores.agent import AgentStore, AnyStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempPlaces, NempStore
 
@@ -23,15 +25,18 @@ _KEPT = 64
 """How many stores stay in memory: more than the folders anybody opens at once."""
 
 
+IN_MEMORY = Indexing()
+
+
 class Shelf:
     """Reads a store at most once while it stays unchanged.
 
     Safe to use from several threads: an entry is replaced whole, and the worst that a race costs is a second reading.
-    `indexing` says how large stores are indexed; without it, in memory alone.
+    `indexing` says how large stores are indexed: in memory alone, if nothing else is said.
     """
 
-    def __init__(self, indexing: Indexing | None = None) -> None:
-        self._indexing = indexing
+    def __init__(self, indexing: Indexing = IN_MEMORY) -> None:
+        self.indexing = indexing
         self._kept: OrderedDict[tuple[str, Path], Any] = OrderedDict()
 
     def nemp(self, path: Path, source: Literal["project", "global"]) -> NempStore:
@@ -63,8 +68,7 @@ class Shelf:
         kept: AnyStore | None = self._kept.get(("agent", project))
         if kept is not None and agent.is_current(kept):
             return kept
-        indexing = self._indexing or agent.Indexing()
-        return self._keep(("agent", project), agent.open_store(project, kept, cancellation, indexing))
+        return self._keep(("agent", project), agent.open_store(project, kept, cancellation, self.indexing))
 
     def held_agent(self, project: Path, cancellation: Cancellation | None = None) -> AgentStore:
         """The same with all its entries in memory, however many there are. It is not kept."""

@@ -1,4 +1,4 @@
-"""The verb `doctor`: which stores are found, what is broken in them, what is missing. Looks, writes nothing."""
+"""The verb `doctor`: which stores are found, what is broken in them, what is missing. Looks, writes to no store."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from memory_recall.environment import Environment, Place
 from memory_recall.faces.cli.invocation import Invocation, Parser
+from memory_recall.faces.cli.shelves import shelf_of
 from memory_recall.faces.present.pieces import counted, line, problems
 from memory_recall.faces.present.terminal import Terminal
 from memory_recall.faces.status import status
-from memory_recall.stores.shelf import Shelf
 
 DEPENDENCIES = (
     "pygls",
@@ -25,6 +25,7 @@ DEPENDENCIES = (
     "rapidfuzz",
     "termcolor",
     "filelock",
+    "numpy",
 )
 
 
@@ -32,14 +33,15 @@ def doctor(invocation: Invocation) -> int:
     """Say what this installation sees. Exit code 0 also where something is broken: the answer says what."""
     parser = Parser(
         "doctor",
-        "What is installed, which stores are in sight with how many records, and what is broken. Writes nothing.",
+        "What is installed, which stores are in sight with how many records, and what is broken. Writes to no store.",
         arguments="",
         example="memory-recall doctor --project ~/code/harbour",
     )
     parser.takes_project("the project whose stores are meant (default: the working directory)")
+    parser.takes_cache()
     options = invocation.parse(parser)
     place, env = invocation.place(options), invocation.env
-    seen = status(place, env, Shelf())
+    seen = status(place, env, shelf_of(invocation, options))
     answer = {
         **seen,
         "versions": {**seen["versions"], **{name: _version(name) for name in DEPENDENCIES}},
@@ -100,7 +102,18 @@ def _text(answer: Mapping[str, Any], terminal: Terminal) -> str:
         if program
         else terminal.faint("- coven-memory: not found; `coven recall` needs it (OpenCoven/coven, crates/coven-memory)")
     )
+    lines.append(_index(answer["index"], terminal))
     return "\n".join([*lines, *problems(answer, terminal, limit=None)])
+
+
+def _index(index: Mapping[str, Any], terminal: Terminal) -> str:
+    if index["problem"] is not None:
+        return terminal.warning(f"✗ index: {line(index['problem'])}")
+    if index["bytes"] is None:
+        where = "none is kept" if index["directory"] is None else "none yet; only a large .agent store has one"
+        return terminal.faint(f"- index: {where}")
+    size, age = f"{index['bytes'] / 1e6:,.1f} MB", f"{index['age_seconds'] / 60:,.0f} minutes old"
+    return f"{terminal.good('✓')} index: {size}, {age}, in {terminal.path(index['directory'])}"
 
 
 def _store(store: Mapping[str, Any], terminal: Terminal) -> str:

@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def serve(source: BinaryIO, sink: BinaryIO) -> int:
     """Serve one client over two pipes."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy's, whose memory nobody would use
     # What is imported now stays: to look for garbage among it would take a tenth of the time of starting.
     gc.disable()
     sys.setswitchinterval(_TURN)

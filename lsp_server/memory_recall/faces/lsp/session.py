@@ -14,6 +14,7 @@ from memory_recall.faces.lsp.settings import Settings
 from memory_recall.faces.lsp.shelves import SharedShelf
 from memory_recall.faces.lsp.uris import uri_of
 from memory_recall.faces.lsp.work import Workers
+from memory_recall.index.cache import Cache, Indexing
 
 
 class Session(NamedTuple):
@@ -39,7 +40,8 @@ class Session(NamedTuple):
         """The session that an `initialize` begins, whatever the client left out or spelt its own way."""
         client = Client.of(params.get("capabilities"))
         settings, complaints = Settings.parse(params.get("initializationOptions"))
-        shelf = SharedShelf()
+        cache = Cache.of(environment) if settings.cache else None
+        shelf = SharedShelf(Indexing(cache, follow=True))
         return cls(
             environment=environment,
             workers=workers,

@@ -23,12 +23,14 @@ class Settings(NamedTuple):
 
     `command_prefix` stands before each command id, so that two servers in one window do not clash (fixed at
     initialize). `advertise_commands` false names no command to a client that registers its own; they are handled all
-    the same. `agent_name` is the agent of a recorded read; None means `$CLAUDE_AGENT_NAME`, else `main`.
+    the same. `agent_name` is the agent of a recorded read; None means `$CLAUDE_AGENT_NAME`, else `main`. `cache` false
+    has no index kept between two sessions.
     """
 
     command_prefix: str = ""
     advertise_commands: bool = True
     agent_name: str | None = None
+    cache: bool = True
 
     @classmethod
     def parse(cls, given: object) -> tuple[Settings, tuple[str, ...]]:
@@ -86,6 +88,14 @@ SETTINGS = {
         "a text",
         "`$CLAUDE_AGENT_NAME`, else `main`",
         "The agent that the access log names for a recorded read.",
+    ),
+    "cache": Setting(
+        "cache",
+        bool,
+        "true or false",
+        "`true`",
+        "With `false`, or with `MEMORY_RECALL_NO_CACHE` set, no index of large stores is kept in the user's cache "
+        "directory between two sessions.",
     ),
 }
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from memory_recall.cancellation import Cancellation
-from memory_recall.stores.shelf import Shelf
+from memory_recall.index.cache import Indexing
+from memory_recall.stores.shelf import IN_MEMORY, Shelf
 
 if TYPE_CHECKING:
-    from memory_recall.stores.agent import AnyStore, Indexing
+    from memory_recall.stores.agent import AnyStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempStore
 
@@ -26,7 +27,7 @@ class SharedShelf(Shelf):
     Two readings at once would take both twice as long, and hold the store twice.
     """
 
-    def __init__(self, indexing: Indexing | None = None) -> None:
+    def __init__(self, indexing: Indexing = IN_MEMORY) -> None:
         super().__init__(indexing)
         self._turns: dict[tuple[str, Path], threading.Lock] = {}
 
