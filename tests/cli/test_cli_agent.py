@@ -143,3 +143,37 @@ def test_both_records_of_an_id_are_shown(world: World, cli: RunCli) -> None:
     text = cli(["show", "MEM-dup"]).stdout
     assert text.count("[memory:MEM-dup]") == 2
     assert "has the same memory_id as .agent/memory/semantic/MEM-dup.json" in text
+
+
+def test_a_large_store_leaves_an_index_unless_it_is_not_wanted(
+    world: World, cli: RunCli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_recall.stores.agent.INDEXED_FROM", 2)
+    for number in range(4):
+        write_entry(world, f"MEM-{number}")
+    cache = world.home / ".cache/memory-recall/index"
+    right = cli(["memory", "recall", "webhooks", "--no-cache", "--json"]).json["memories"]
+    cli(["search", "webhooks", "--no-cache"])
+    cli(["show", "MEM-nowhere", "--no-cache"])
+    cli(["memory", "recall", "webhooks"], env={"MEMORY_RECALL_NO_CACHE": "1"})
+    assert "index: none is kept" in cli(["doctor", "--no-cache"]).stdout
+    assert not cache.exists()
+    assert cli(["memory", "recall", "webhooks", "--json"]).json["memories"] == right
+    assert cache.exists()
+    assert cli(["memory", "recall", "webhooks", "--json"]).json["memories"] == right
+    index = cli(["doctor", "--json"]).json["index"]
+    assert (Path(index["directory"]).parent, index["problem"]) == (cache, None)
+    assert index["bytes"] > 0
+    assert index["age_seconds"] >= 0
+    assert "✓ index: 0.0 MB, 0 minutes old, in" in cli(["doctor"]).stdout
+    cache.chmod(0o777)
+    assert f"✗ index: {cache} is open to others" in cli(["doctor"]).stdout
+    assert cli(["memory", "recall", "webhooks", "--json"]).json["memories"] == right
+
+
+def test_a_small_store_leaves_no_index(world: World, cli: RunCli) -> None:
+    write_entry(world, "MEM-1")
+    cli(["memory", "recall", "webhooks"])
+    cli(["search", "webhooks"])
+    assert "index: none yet" in cli(["doctor"]).stdout
+    assert not (world.home / ".cache").exists()

@@ -32,6 +32,8 @@ TABLE = "table"
 """The file of the cache that names the others."""
 
 _CHECK_EVERY = 256
+_FEW = 100
+"""New entries up to which it is cheaper to look for their ids among the others than to compare all with all."""
 
 
 def folder_of(project: Path, cache: Cache | None) -> Folder | None:
@@ -154,6 +156,7 @@ class _Work:
         self._problems: dict[int, tuple[Problem, ...]] = {}
         self._blocks: list[Block] = []
         self._pending: list[tuple[int, AgentEntry]] = []
+        self._new: list[int] = []
         self._paths = _Paths(project, beginning.sight)
         before = beginning.before
         if before is not None:
@@ -203,6 +206,7 @@ class _Work:
         documents = [Document(entry.title or "", entry.content, entry.tags) for entry in entries]
         self._block[rows] = len(self._blocks)
         self._number[rows] = np.arange(len(rows), dtype=np.int32)
+        self._new += rows.tolist()
         self._blocks.append(built(documents, columns_of(entries), self._cancellation))
         self._pending = []
 
@@ -252,6 +256,8 @@ class _Work:
         """The rows of files that count under another of their names: one that is no link, and is that of the entry."""
         table = state.table
         hidden = np.zeros(len(table.block), np.bool_)
+        if (table.sight.stamps[table.block >= 0, -1] == 1).all():  # no links of either kind: each file has one name
+            return hidden
         rows = np.flatnonzero(table.block >= 0)
         # Mixed so that equal numbers on two devices seldom meet; those that meet are compared in full.
         mixed = table.sight.stamps[rows, 1] + table.sight.stamps[rows, 0] * np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -268,13 +274,20 @@ class _Work:
 
     def _duplicates(self, state: IndexedState) -> tuple[Problem, ...]:
         table = state.table
-        rows = np.flatnonzero((table.block >= 0) & ~table.hidden)
-        hashes = np.empty(len(rows), np.uint64)
-        for number, block in enumerate(state.blocks):
-            inside = table.block[rows] == number
-            hashes[inside] = block.columns["id_hash"][table.number[rows[inside]]]
+        hashes, rows = _joined(state, "id_hash"), np.concatenate([np.empty(0, np.int32), *state.rows])
+        hashes, rows = hashes[rows >= 0], rows[rows >= 0].astype(np.int64)
+        before = self._begin.before
+        if before is not None and not before.table.duplicates and len(self._new) < _FEW:
+            new = np.isin(rows, self._new)
+            alone = np.isin(hashes, hashes[new]).sum() == new.sum() and not repeated(hashes[new]).any()
+            if alone and not before.table.hidden.any():
+                return ()
         alike = table.in_order(rows[repeated(hashes)]).tolist()
         return tuple(duplicates([_Named(state.memory_id(row), str(self._paths[row])) for row in alike]))
+
+
+def _joined(state: IndexedState, column: str) -> NDArray[np.uint64]:
+    return np.concatenate([np.empty(0, np.uint64), *(block.columns[column] for block in state.blocks)])
 
 
 class _Paths:
