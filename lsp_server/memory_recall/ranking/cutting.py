@@ -54,6 +54,16 @@ class _Terms(NamedTuple):
     bounds: Numbers
 
 
+class _Near(NamedTuple):
+    """The words that have a vector and are no stop words: numbers of terms; their pieces; their vectors."""
+
+    terms: Numbers
+    spelling: meaning.Spelling
+    vectors: NDArray[np.float32]
+    places: Numbers
+    """For each term where it stands among them, or -1."""
+
+
 class _Held(NamedTuple):
     """Which documents hold which terms, how often, and whether in the title: sorted by document, then by term."""
 
@@ -67,7 +77,7 @@ def cut(documents: Sequence[Document], cancellation: Cancellation | None = None)
     """The arrays of a segment of these documents. Raises `Cancelled`."""
     pieces = _cut_into_pieces(documents, cancellation)
     terms = _cut_into_terms(pieces.distinct, cancellation)
-    near_terms, word_vectors = _word_vectors(terms)
+    near = _near_words(terms)
     vectors = np.zeros((len(documents), meaning.DIMENSIONS), np.int8)
     scales = np.zeros(len(documents), np.float32)
     found: list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint16]]] = []
@@ -76,10 +86,9 @@ def cut(documents: Sequence[Document], cancellation: Cancellation | None = None)
             cancellation.check()
         last = min(first + _AT_ONCE, len(documents))
         held = _counted(pieces, terms, first, last)
-        vectors[first:last], scales[first:last] = quantised(_summed(held, last - first, near_terms, word_vectors))
+        vectors[first:last], scales[first:last] = quantised(_summed(held, last - first, near))
         marked = held.frequencies.astype(np.uint16) | np.where(held.in_title, np.uint16(IN_TITLE), np.uint16(0))
         found.append((held.terms.astype(np.uint32), (held.documents + first).astype(np.uint32), marked))
-    near_vectors, near_scales = quantised(word_vectors)
     scaled = vectors.astype(np.float32) * scales[:, None]
     return {
         **_postings(found, len(terms.texts)),
@@ -88,9 +97,10 @@ def cut(documents: Sequence[Document], cancellation: Cancellation | None = None)
         "vectors": vectors,
         "scales": scales,
         "sum": scaled.sum(axis=0, dtype=np.float64),
-        "near_terms": near_terms.astype(np.uint32),
-        "near_vectors": near_vectors,
-        "near_scales": near_scales,
+        "near_terms": near.terms.astype(np.uint32),
+        "near_bounds": near.spelling.bounds.astype(np.uint32),
+        "near_pieces": near.spelling.pieces,
+        "near_scales": near.spelling.scales,
     }
 
 
@@ -161,16 +171,18 @@ def _cut_into_terms(pieces: Sequence[str], cancellation: Cancellation | None) ->
     )
 
 
-def _word_vectors(terms: _Terms) -> tuple[Numbers, NDArray[np.float32]]:
-    """The words that have a vector and are no stop words, and their vectors."""
-    words = [
+def _near_words(terms: _Terms) -> _Near:
+    numbers = [
         number
         for number, (text, kind) in enumerate(zip(terms.texts, terms.kinds, strict=True))
         if kind == WORD and text not in tokens.STOP_WORDS
     ]
-    vectors = meaning.load().vectors_of([terms.texts[number] for number in words])
-    known = np.flatnonzero(vectors.any(axis=1))
-    return np.array(words, np.int64)[known], vectors[known]
+    spelling = meaning.load().spelling_of([terms.texts[number] for number in numbers])
+    vectors = meaning.load().vectors_of_spelling(spelling)
+    near = np.array(numbers, np.int64)[spelling.words]
+    places = np.full(len(terms.texts), -1)
+    places[near] = np.arange(len(near))
+    return _Near(near, spelling, vectors, places)
 
 
 def _counted(pieces: _Pieces, terms: _Terms, first: int, last: int) -> _Held:
@@ -199,17 +211,15 @@ def _keys(numbers: Numbers, bounds: Numbers, terms: _Terms, size: int) -> Number
     return keys
 
 
-def _summed(held: _Held, size: int, near_terms: Numbers, word_vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def _summed(held: _Held, size: int, near: _Near) -> NDArray[np.float32]:
     """A vector for each of `size` documents: the sum of those of its words, each times 1 + ln of its frequency."""
     rows = np.zeros((size, meaning.DIMENSIONS), np.float32)
-    if not len(near_terms):
-        return rows
-    places = np.minimum(np.searchsorted(near_terms, held.terms), len(near_terms) - 1)
-    known = np.flatnonzero(near_terms[places] == held.terms)
+    places = near.places[held.terms]
+    known = np.flatnonzero(places >= 0)
     if len(known):
         documents = held.documents[known]
         starts = np.flatnonzero(np.diff(documents, prepend=-1))
-        weighted = word_vectors[places[known]] * _LOGARITHMS[held.frequencies[known], None]
+        weighted = near.vectors[places[known]] * _LOGARITHMS[held.frequencies[known], None]
         rows[documents[starts]] = np.add.reduceat(weighted, starts, axis=0)
     return rows
 
@@ -223,7 +233,7 @@ def _postings(
     """What was counted, by term in place of by document."""
     held = np.concatenate([part[0] for part in found] or [np.zeros(0, np.uint32)])
     order = np.argsort(held, kind="stable")
-    starts = np.zeros(terms + 1, np.uint64)
+    starts = np.zeros(terms + 1, np.uint32)
     starts[1:] = np.cumsum(np.bincount(held, minlength=terms))
     return {
         "starts": starts,

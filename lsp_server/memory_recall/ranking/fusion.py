@@ -112,7 +112,7 @@ def by_meaning(
 
 def any_has_all(question: Question) -> bool:
     """Whether some document that counts has all the words of the question."""
-    holding = [mentions.documents[mentions.exact > 0] for mentions in question.mentions]
+    holding = [mentions.documents for mentions in question.mentions]
     return bool(len(reduce(partial(np.intersect1d, assume_unique=True), holding)))
 
 
@@ -136,16 +136,22 @@ def shares_of(answer: Answer) -> Shares:
     shape = (len(documents), len(question.words))
     found, squares = np.zeros(shape, bool), np.zeros(shape)
     for column, mentions in enumerate(question.mentions):
-        if not len(mentions.documents):
-            continue
-        places = np.minimum(np.searchsorted(mentions.documents, documents), len(mentions.documents) - 1)
-        mentioned = mentions.documents[places] == documents
-        found[:, column] = mentioned & (mentions.exact[places] > 0)
-        squares[:, column] = np.where(mentioned, mentions.cosines[places] ** 2, 0.0)
+        places, found[:, column] = _looked_up(documents, mentions.documents)
+        places, mentioned = _looked_up(documents, mentions.near_documents)
+        squares[mentioned, column] = mentions.cosines[places[mentioned]] ** 2
     weights = np.array(question.weights) / sum(question.weights)
     squares[found] = 0.0
-    known = [len(mentions.documents) > 0 and bool(mentions.exact.any()) for mentions in question.mentions]
+    known = np.array([len(mentions.documents) > 0 for mentions in question.mentions])
     return Shares(found, found @ weights, squares @ weights, (found + squares).mean(axis=1), float(known @ weights))
+
+
+def _looked_up(wanted: Numbers, among: Numbers) -> tuple[Numbers, Mask]:
+    """Where the wanted numbers stand among ascending ones, and which of them do."""
+    places = np.searchsorted(among, wanted)
+    within = np.flatnonzero(places < len(among))
+    present = np.zeros(len(wanted), bool)
+    present[within] = among[places[within]] == wanted[within]
+    return places, present
 
 
 def _fused(word_scores: Doubles, meanings: Floats, best: float) -> Doubles:
@@ -154,19 +160,28 @@ def _fused(word_scores: Doubles, meanings: Floats, best: float) -> Doubles:
 
 
 def _weighed(words: Sequence[tokens.QueryWord], mentions: Sequence[Mentions], collection: Collection) -> Question:
-    weights = [inverse_frequency(collection.count, int(np.count_nonzero(found.exact))) for found in mentions]
+    weights = [inverse_frequency(collection.count, len(found.documents)) for found in mentions]
     return Question(words, mentions, weights)
 
 
 def _word_scores(question: Question, collection: Collection) -> tuple[Numbers, Doubles]:
     """The documents that mention any word, ascending, and their scores by words, above 0 and at most 1."""
-    gained, covered = np.zeros(collection.size), np.zeros(collection.size)
-    for (documents, exact, near, cosines), weight in zip(question.mentions, question.weights, strict=True):
-        damping = collection.damping[documents]
+    gained, covered = np.zeros(collection.size), np.zeros(collection.size, np.float32)
+    gain, square = np.zeros(collection.size, np.float32), np.zeros(collection.size, np.float32)
+    damping = collection.damping
+    for (documents, exact, near_documents, near, cosines), weight in zip(
+        question.mentions, question.weights, strict=True
+    ):
         squares = cosines * cosines
-        gained[documents] += weight * np.maximum(exact / (exact + damping), squares * near / (near + damping))
-        covered[documents] += np.maximum(exact > 0, squares)
-    mentioned = np.flatnonzero(gained)
+        gain[near_documents] = squares * (near / (near + damping[near_documents]))
+        square[near_documents] = squares
+        gain[documents] = np.maximum(gain[documents], exact / (exact + damping[documents]))
+        square[documents] = 1.0
+        for touched in (documents, near_documents):
+            gained[touched] += weight * gain[touched]
+            covered[touched] += square[touched]
+            gain[touched] = square[touched] = 0.0
+    mentioned = np.flatnonzero(gained > 0)
     share = 1.0 - covered[mentioned] / len(question.words)
     scores = gained[mentioned] / sum(question.weights) * (1.0 - collection.proportions.coverage * share)
     return mentioned, np.minimum(scores, 1.0)

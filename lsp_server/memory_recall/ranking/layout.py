@@ -19,15 +19,16 @@ LAYOUT = {
     "stem_terms": np.uint32,  # where the terms of each stem begin, and at last the number of terms
     "terms": np.uint8,  # the distinct terms, sorted by stem, then term, then kind, each with a newline behind it
     "kinds": np.uint8,  # the kind of each term
-    "starts": np.uint64,  # where the postings of each term begin, and at last the number of postings
+    "starts": np.uint32,  # where the postings of each term begin, and at last the number of postings
     "documents": np.uint32,  # postings: numbers of documents, ascending within a term
     "frequencies": np.uint16,  # postings: how often the document has the term, weighted by field, and IN_TITLE
     "lengths": np.uint32,  # of each document: its characters
     "vectors": np.int8,  # of each document: its meaning, a row
     "scales": np.float32,  # what gives each of these rows unit length; 0 for a document without meaning
     "sum": np.float64,  # the sum of all rows, scaled
-    "near_terms": np.uint32,  # the words that have a vector, ascending
-    "near_vectors": np.int8,  # their vectors, a row each
-    "near_scales": np.float32,  # what gives each of these rows unit length
+    "near_terms": np.uint32,  # the words that have a vector; these four as `meaning.Spelling` has them
+    "near_pieces": np.uint16,
+    "near_bounds": np.uint32,
+    "near_scales": np.float32,
 }
-MATRICES = ("vectors", "near_vectors")
+MATRICES = ("vectors",)

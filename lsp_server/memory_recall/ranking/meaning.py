@@ -6,9 +6,12 @@ pieces. Knows no document and ranks nothing. Imports numpy; import it only where
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise, zip_longest
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +26,26 @@ _DATA = Path(__file__).parent / "data"
 _ROW = np.dtype([("scale", "<f4"), ("values", "i1", (DIMENSIONS,))])
 _WORD_START = "▁"
 _LONGEST = 40
+_NO_PIECE = -1
+_NO_PAIR = sys.maxsize
+_MULTIPLIED_AT_ONCE = 200_000
+"""Multiplications that BLAS is given at once: too few for it to use threads, which would fight with a server's own."""
 _LETTERS_A_PIECE = 2
 """How many letters the pieces of a word must have on average: a word that falls into crumbs says nothing."""
+
+
+class Spelling(NamedTuple):
+    """Words as pieces, laid out so that a sum over the pieces of all words takes a few additions of arrays.
+
+    `words` are the numbers of the words that have a vector, those of most pieces first. The first pieces of all of
+    them, in that order, are followed by the second pieces of those that have two, and so on: the nth pieces lie between
+    bounds n and n + 1 of `pieces`. The sum of a word's pieces times its scale has unit length.
+    """
+
+    words: NDArray[np.int64]
+    pieces: NDArray[np.uint16]
+    bounds: NDArray[np.int64]
+    scales: NDArray[np.float32]
 
 
 class Meaning:
@@ -45,21 +66,38 @@ class Meaning:
         That is a word with digits (sha256 is not nearly sha512), of another script, of a single letter, longer than any
         word, or of too many pieces.
         """
-        known: list[int] = []
-        pieces: list[int] = []
-        counts: list[int] = []
-        for number, word in enumerate(words):
-            found = self.pieces_of(word)
-            if found:
-                known.append(number)
-                pieces += found
-                counts.append(len(found))
+        spelling = self.spelling_of(words)
         vectors = np.zeros((len(words), DIMENSIONS), np.float32)
-        if known:
-            starts = np.cumsum([0, *counts[:-1]])
-            sums = np.add.reduceat(self._rows[pieces], starts, axis=0)
-            vectors[known] = sums / np.array(counts, np.float32)[:, None]
+        vectors[spelling.words] = self.vectors_of_spelling(spelling)
         return vectors
+
+    def vectors_of_spelling(self, spelling: Spelling) -> Vectors:
+        """A row for each word of a spelling: the mean of its pieces."""
+        counts = np.zeros(len(spelling.words), np.float32)
+        for size in np.diff(spelling.bounds).tolist():
+            counts[:size] += 1.0
+        vectors: Vectors = summed(self._rows, spelling.pieces, spelling.bounds) / counts[:, None]
+        return vectors
+
+    def spelling_of(self, words: Sequence[str]) -> Spelling:
+        """The pieces of normalised words."""
+        found = [(number, pieces) for number, word in enumerate(words) if (pieces := self.pieces_of(word))]
+        found.sort(key=lambda spelt: -len(spelt[1]))
+        columns = list(zip_longest(*(pieces for _, pieces in found), fillvalue=_NO_PIECE))
+        flat = np.array([piece for column in columns for piece in column if piece != _NO_PIECE], np.uint16)
+        bounds = np.cumsum([0, *(len(column) - column.count(_NO_PIECE) for column in columns)], dtype=np.int64)
+        lengths = np.linalg.norm(summed(self._rows, flat, bounds).astype(np.float64), axis=1)
+        scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0).astype(np.float32)
+        return Spelling(np.array([number for number, _ in found], np.int64), flat, bounds, scales)
+
+    def products(self, directions: Vectors) -> Vectors:
+        """The product of each direction (a row) with each piece (a column); that of a word is a sum of them."""
+        columns = np.ascontiguousarray(directions.T)
+        products = np.empty((len(self._rows), len(directions)), np.float32)
+        step = max(16, _MULTIPLIED_AT_ONCE // max(1, columns.size))
+        for begin in range(0, len(self._rows), step):
+            np.matmul(self._rows[begin : begin + step], columns, out=products[begin : begin + step])
+        return np.ascontiguousarray(products.T)
 
     def pieces_of(self, word: str) -> list[int]:
         """The numbers of the pieces that a word is made of; empty where it has no vector."""
@@ -77,18 +115,31 @@ class Meaning:
         Pieces are numbered in the order in which they were learnt, so that a piece's number is its rank.
         """
         parts = [_WORD_START, *word]
-        while len(parts) > 1:
-            _, place = min(self._pairs(parts), default=(0, -1))
-            if place < 0:
-                break
+        ranks = [self._rank(left, right) for left, right in pairwise(parts)]
+        while (rank := min(ranks, default=_NO_PAIR)) != _NO_PAIR:
+            place = ranks.index(rank)
             parts[place : place + 2] = [parts[place] + parts[place + 1]]
+            del ranks[place]
+            if place:
+                ranks[place - 1] = self._rank(parts[place - 1], parts[place])
+            if place < len(ranks):
+                ranks[place] = self._rank(parts[place], parts[place + 1])
         return [self._numbers[part] for part in parts]
 
-    def _pairs(self, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
-        for place in range(len(parts) - 1):
-            rank = self._numbers.get(parts[place] + parts[place + 1])
-            if rank is not None:
-                yield rank, place
+    def _rank(self, left: str, right: str) -> int:
+        return self._numbers.get(left + right, _NO_PAIR)
+
+
+def summed(
+    of_pieces: NDArray[np.float32], pieces: NDArray[np.uint16], bounds: NDArray[np.integer[Any]]
+) -> NDArray[np.float32]:
+    """For each word of a spelling the sum of what belongs to its pieces: numbers, or rows."""
+    if len(bounds) < 2:
+        return np.zeros((0, *of_pieces.shape[1:]), np.float32)
+    sums = of_pieces.take(pieces[: bounds[1]], axis=0)
+    for begin, end in pairwise(bounds[1:].tolist()):
+        sums[: end - begin] += of_pieces.take(pieces[begin:end], axis=0)
+    return sums
 
 
 @cache

@@ -12,51 +12,77 @@ import numpy as np
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.ranking.layout import IN_TITLE, MOST_FREQUENT
-from memory_recall.ranking.nearness import NearTerm
+from memory_recall.ranking.nearness import NearTerms
 from memory_recall.ranking.parts import Collection, Floats, Numbers, Part
 from memory_recall.text import tokens
 
 
 class Mentions(NamedTuple):
-    """The documents (numbers, ascending) that mention a word of the question or one near to it.
+    """Which documents mention a word of the question, and which one near to it (numbers, each ascending).
 
     `exact` and `near` are weighted frequencies, of the word itself and of the nearest word; `cosines` say how near.
     """
 
     documents: Numbers
     exact: Floats
+    near_documents: Numbers
     near: Floats
     cosines: Floats
 
 
 def mentions_of(
     words: Sequence[tokens.QueryWord],
-    near: Sequence[Sequence[NearTerm]],
+    near: Sequence[Sequence[NearTerms]],
     collection: Collection,
     cancellation: Cancellation | None = None,
 ) -> list[Mentions]:
-    """The mentions of each word. `near` has for each word its near terms, the nearest last. Raises `Cancelled`."""
-    # One buffer for each kind of number, cleared where it was written: a question has many words, and most are rare.
-    exact, close, cosines = (np.zeros(collection.size, np.float32) for _ in range(3))
+    """The mentions of each word. `near` has for each word its near terms by part, or nothing. Raises `Cancelled`."""
+    buffers = _Buffers(collection.size)
     found: list[Mentions] = []
     for word, terms in zip(words, near, strict=True):
         if cancellation is not None:
             cancellation.check()
-        for part, offset, term in _own_terms(word, collection):
-            documents, frequencies = part.segment.postings(term)
-            exact[offset : offset + len(part.segment)][documents] += frequencies & MOST_FREQUENT
-        for number, term, cosine in terms:
-            part, offset = collection.parts[number], collection.offsets[number]
-            documents, frequencies = part.segment.postings(term)
-            within = slice(offset, offset + len(part.segment))
-            cosines[within][documents] = cosine  # the nearest comes last and stays
-            close[within][documents] = frequencies & MOST_FREQUENT
-        touched = np.flatnonzero((exact > 0) | (cosines > 0)) if terms else np.flatnonzero(exact)
-        counted = touched if collection.allowed is None else touched[collection.allowed[touched]]
-        found.append(Mentions(counted, exact[counted], close[counted], cosines[counted]))
-        for buffer in (exact, close, cosines):
-            buffer[touched] = 0.0
+        documents, exact = _exact(word, collection, buffers)
+        found.append(Mentions(documents, exact, *_near(terms, collection, buffers)))
     return found
+
+
+class _Buffers:
+    """A place for each document, used for one word after another, and cleared where it was written: most are rare."""
+
+    def __init__(self, size: int) -> None:
+        self.marks = np.zeros(size, bool)
+        self.frequencies = np.zeros(size, np.float32)
+        self.cosines = np.zeros(size, np.float32)
+
+    def taken(self, collection: Collection) -> tuple[Numbers, Floats, Floats]:
+        """The marked documents that count, their frequencies and cosines. Clears all."""
+        marked = np.flatnonzero(self.marks)
+        documents = marked if collection.allowed is None else marked[collection.allowed[marked]]
+        frequencies, cosines = self.frequencies[documents], self.cosines[documents]
+        self.marks[marked] = False
+        self.frequencies[marked] = 0.0
+        return documents, frequencies, cosines
+
+
+def _exact(word: tokens.QueryWord, collection: Collection, buffers: _Buffers) -> tuple[Numbers, Floats]:
+    for part, offset, term in _own_terms(word, collection):
+        documents, frequencies = part.segment.postings(term)
+        within = slice(offset, offset + len(part.segment))
+        buffers.frequencies[within][documents] += frequencies & MOST_FREQUENT
+        buffers.marks[within][documents] = True
+    return buffers.taken(collection)[:2]
+
+
+def _near(terms: Sequence[NearTerms], collection: Collection, buffers: _Buffers) -> tuple[Numbers, Floats, Floats]:
+    for (part, offset), (numbers, cosines) in zip(collection.numbered(), terms, strict=False):
+        (documents, frequencies), counts = part.segment.postings_of(numbers)
+        within = slice(offset, offset + len(part.segment))
+        # Where a document stands more than once, what is written last stays: the nearest word.
+        buffers.cosines[within][documents] = np.repeat(cosines, counts)
+        buffers.frequencies[within][documents] = frequencies & MOST_FREQUENT
+        buffers.marks[within][documents] = True
+    return buffers.taken(collection)
 
 
 def in_titles(words: Sequence[tokens.QueryWord], collection: Collection) -> bool:

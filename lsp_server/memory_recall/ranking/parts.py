@@ -20,7 +20,7 @@ Doubles = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_AT_ONCE = 4_096
+_AT_ONCE = 2_048
 """Rows that are multiplied at once: as floats they fit into the processor's cache, and are never kept."""
 
 
@@ -91,11 +91,13 @@ class Part:
         segment = self.segment
         count = len(segment) if numbers is None else len(numbers)
         found = np.empty(count, np.float32)
+        buffer = np.empty((min(count, _AT_ONCE), segment.vectors.shape[1]), np.float32)
         for begin in range(0, count, _AT_ONCE):
             within = slice(begin, begin + _AT_ONCE)
             chosen = within if numbers is None else numbers[within]
-            rows = segment.vectors[chosen].astype(np.float32)
-            np.einsum("ij,j->i", rows, direction, out=found[within])
+            rows = segment.vectors[chosen]
+            buffer[: len(rows)] = rows
+            np.einsum("ij,j->i", buffer[: len(rows)], direction, out=found[within])
         found *= segment.scales if numbers is None else segment.scales[numbers]
         return found
 

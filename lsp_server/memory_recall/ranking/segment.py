@@ -21,7 +21,7 @@ from memory_recall.ranking.lexical import Document
 
 Arrays = Mapping[str, NDArray[Any]]
 
-FORMAT = f"1-{meaning.ASSET}"
+FORMAT = f"2-{meaning.ASSET}"
 """Changes whenever arrays made before mean something else now: part of the version of whatever keeps them."""
 
 _NEWLINE = 10
@@ -44,11 +44,12 @@ class Segment:
         self.scales: NDArray[np.float32] = self._arrays["scales"]
         self.vector_sum: NDArray[np.float64] = self._arrays["sum"]
         self.near_terms: NDArray[np.uint32] = self._arrays["near_terms"]
-        self.near_vectors: NDArray[np.int8] = self._arrays["near_vectors"]
+        self.near_bounds: NDArray[np.uint32] = self._arrays["near_bounds"]
+        self.near_pieces: NDArray[np.uint16] = self._arrays["near_pieces"]
         self.near_scales: NDArray[np.float32] = self._arrays["near_scales"]
         self._documents: NDArray[np.uint32] = self._arrays["documents"]
         self._frequencies: NDArray[np.uint16] = self._arrays["frequencies"]
-        self._starts: NDArray[np.uint64] = self._arrays["starts"]
+        self._starts: NDArray[np.uint32] = self._arrays["starts"]
         self._stem_terms: NDArray[np.uint32] = self._arrays["stem_terms"]
         self._stems = _Lines(self._arrays["stems"])
         self._terms = _Lines(self._arrays["terms"])
@@ -78,17 +79,22 @@ class Segment:
             "starts": (terms + 1,),
             "stem_terms": (len(found._stems) + 1,),
             "frequencies": shapes["documents"],
-            "near_vectors": (near, meaning.DIMENSIONS),
             "near_scales": (near,),
         }
         wrong = [name for name, shape in expected.items() if shapes[name] != shape]
-        if len(found._terms) != terms or not _ascends(arrays["near_terms"], below=terms):
+        if len(found._terms) != terms or (arrays["near_terms"] >= terms).any():
             wrong.append("terms")
         wrong += [
             name
-            for name, last in (("stem_terms", terms), ("starts", len(arrays["documents"])))
+            for name, last in (
+                ("stem_terms", terms),
+                ("starts", len(arrays["documents"])),
+                ("near_bounds", len(arrays["near_pieces"])),
+            )
             if not _partitions(arrays[name], last)
         ]
+        if not _narrows(arrays["near_bounds"], first=near):
+            wrong.append("near_bounds")
         if wrong:
             raise ValueError(f"the arrays of a segment do not fit together: {', '.join(dict.fromkeys(wrong))}")
         return found
@@ -109,6 +115,14 @@ class Segment:
         """Where a term stands."""
         begin, end = int(self._starts[term]), int(self._starts[term + 1])
         return Postings(self._documents[begin:end], self._frequencies[begin:end])
+
+    def postings_of(self, terms: NDArray[np.uint32]) -> tuple[Postings, NDArray[np.int64]]:
+        """Where each of these terms stands, one after another; and how many postings each has."""
+        begins = self._starts[terms].astype(np.int64)
+        counts = self._starts[terms + np.uint32(1)].astype(np.int64) - begins
+        ends = np.cumsum(counts)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + counts, counts)
+        return Postings(self._documents[places], self._frequencies[places]), counts
 
     def term(self, number: int) -> str:
         """How a term is written, normalised."""
@@ -161,5 +175,7 @@ def _partitions(bounds: NDArray[Any], last: int) -> bool:
     return len(bounds) > 0 and bounds[0] == 0 and bounds[-1] == last and bool((bounds[1:] >= bounds[:-1]).all())
 
 
-def _ascends(numbers: NDArray[Any], below: int) -> bool:
-    return not len(numbers) or (numbers[-1] < below and bool((numbers[1:] > numbers[:-1]).all()))
+def _narrows(bounds: NDArray[Any], first: int) -> bool:
+    """Whether the first range between these bounds is so long, and none longer than the one before."""
+    lengths = np.diff(bounds.astype(np.int64))
+    return (int(lengths[0]) if len(lengths) else 0) == first and bool((lengths[1:] <= lengths[:-1]).all())
