@@ -68,9 +68,9 @@ def by_words(
     """The documents that have a word of the question, ranked by exact words alone, as `lexical.rank` does."""
     question = _weighed(words, mentions_of(words, [()] * len(words), collection, cancellation), collection)
     documents, scores = _word_scores(question, collection)
-    chosen = _first(documents, scores * collection.weights(documents), collection, most)
-    weighted = scores[chosen] * collection.weights(documents[chosen])
-    return Answer(question, documents[chosen], weighted, np.zeros(len(chosen), np.float32), len(documents))
+    scores = scores * collection.weights(documents)
+    chosen = _first(documents, scores, collection, most)
+    return Answer(question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents))
 
 
 def by_meaning(
@@ -166,25 +166,24 @@ def _weighed(words: Sequence[tokens.QueryWord], mentions: Sequence[Mentions], co
 
 def _word_scores(question: Question, collection: Collection) -> tuple[Numbers, Doubles]:
     """The documents that mention any word, ascending, and their scores by words, above 0 and at most 1."""
-    gained, covered = np.zeros(collection.size), np.zeros(collection.size, np.float32)
-    gain, square = np.zeros(collection.size, np.float32), np.zeros(collection.size, np.float32)
+    gained, covered, own, gain = (np.zeros(collection.size, np.float32) for _ in range(4))
     damping = collection.damping
-    for (documents, exact, near_documents, near, cosines), weight in zip(
-        question.mentions, question.weights, strict=True
-    ):
-        squares = cosines * cosines
-        gain[near_documents] = squares * (near / (near + damping[near_documents]))
-        square[near_documents] = squares
-        gain[documents] = np.maximum(gain[documents], exact / (exact + damping[documents]))
-        square[documents] = 1.0
-        for touched in (documents, near_documents):
-            gained[touched] += weight * gain[touched]
-            covered[touched] += square[touched]
-            gain[touched] = square[touched] = 0.0
+    for mentions, weight in zip(question.mentions, question.weights, strict=True):
+        own[mentions.documents] = mentions.exact
+        np.add(own, damping, out=gain)
+        np.divide(own, gain, out=gain)
+        documents, squares = mentions.near_documents, mentions.cosines**2
+        near_gain = squares * (mentions.near / (mentions.near + damping[documents])) - gain[documents]
+        covered[documents] += np.where(own[documents] > 0, 0.0, squares)
+        gain[documents] += np.maximum(near_gain, 0.0)
+        gain *= np.float32(weight)
+        gained += gain
+        covered += own > 0
+        own[mentions.documents] = 0.0
     mentioned = np.flatnonzero(gained > 0)
     share = 1.0 - covered[mentioned] / len(question.words)
     scores = gained[mentioned] / sum(question.weights) * (1.0 - collection.proportions.coverage * share)
-    return mentioned, np.minimum(scores, 1.0)
+    return mentioned, np.minimum(scores.astype(np.float64), 1.0)
 
 
 def _vectors(query: str, words: Sequence[tokens.QueryWord]) -> Floats:

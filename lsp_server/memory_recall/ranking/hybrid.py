@@ -120,9 +120,11 @@ def rank_parts(
     if not words or not collection.count:
         return Ranking()
     if may_be_certain(query, words):
-        answer = fusion.by_words(words, collection, limit, cancellation)
-        if in_titles(words, collection) or (is_quoted(query) and fusion.any_has_all(answer.question)):
-            return _ranking(answer, limit, None, certain=True)
+        quoted = is_quoted(query)
+        if quoted or in_titles(words, collection):
+            answer = fusion.by_words(words, collection, limit, cancellation)
+            if not quoted or fusion.any_has_all(answer.question):
+                return _ranking(answer, limit, None, certain=True)
     most = None if limit is None else max(limit, _JUDGED)
     answer = fusion.by_meaning(query, words, collection, most, cancellation)
     return _ranking(answer, limit, floor, certain=False)

@@ -28,8 +28,6 @@ _WORD_START = "▁"
 _LONGEST = 40
 _NO_PIECE = -1
 _NO_PAIR = sys.maxsize
-_MULTIPLIED_AT_ONCE = 200_000
-"""Multiplications that BLAS is given at once: too few for it to use threads, which would fight with a server's own."""
 _LETTERS_A_PIECE = 2
 """How many letters the pieces of a word must have on average: a word that falls into crumbs says nothing."""
 
@@ -90,14 +88,13 @@ class Meaning:
         scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0).astype(np.float32)
         return Spelling(np.array([number for number, _ in found], np.int64), flat, bounds, scales)
 
-    def products(self, directions: Vectors) -> Vectors:
-        """The product of each direction (a row) with each piece (a column); that of a word is a sum of them."""
-        columns = np.ascontiguousarray(directions.T)
-        products = np.empty((len(self._rows), len(directions)), np.float32)
-        step = max(16, _MULTIPLIED_AT_ONCE // max(1, columns.size))
-        for begin in range(0, len(self._rows), step):
-            np.matmul(self._rows[begin : begin + step], columns, out=products[begin : begin + step])
-        return np.ascontiguousarray(products.T)
+    def products(self, direction: Vectors) -> Vectors:
+        """The product of each piece with a direction; that of a word is the sum of those of its pieces.
+
+        Not by BLAS, whose last bits depend on what else it multiplies, and which would start threads.
+        """
+        products: Vectors = np.einsum("ij,j->i", self._rows, direction)
+        return products
 
     def pieces_of(self, word: str) -> list[int]:
         """The numbers of the pieces that a word is made of; empty where it has no vector."""

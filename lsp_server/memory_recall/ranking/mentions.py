@@ -16,6 +16,8 @@ from memory_recall.ranking.nearness import NearTerms
 from memory_recall.ranking.parts import Collection, Floats, Numbers, Part
 from memory_recall.text import tokens
 
+_NONE = np.zeros(0, np.int64)
+
 
 class Mentions(NamedTuple):
     """Which documents mention a word of the question, and which one near to it (numbers, each ascending).
@@ -66,12 +68,26 @@ class _Buffers:
 
 
 def _exact(word: tokens.QueryWord, collection: Collection, buffers: _Buffers) -> tuple[Numbers, Floats]:
-    for part, offset, term in _own_terms(word, collection):
+    found = list(_own_terms(word, collection))
+    if len({offset for _, offset, _ in found}) == len(found):
+        return _one_term_each(found, collection)
+    for part, offset, term in found:
         documents, frequencies = part.segment.postings(term)
         within = slice(offset, offset + len(part.segment))
         buffers.frequencies[within][documents] += frequencies & MOST_FREQUENT
         buffers.marks[within][documents] = True
     return buffers.taken(collection)[:2]
+
+
+def _one_term_each(found: Sequence[tuple[Part, int, int]], collection: Collection) -> tuple[Numbers, Floats]:
+    """The mentions of a word of which each part has one spelling at most: its postings as they are."""
+    postings = [(part.segment.postings(term), offset) for part, offset, term in found]
+    documents = np.concatenate([held.documents.astype(np.int64) + offset for held, offset in postings] or [_NONE])
+    frequencies = np.concatenate([held.frequencies & MOST_FREQUENT for held, _ in postings] or [_NONE])
+    if collection.allowed is not None:
+        counted = collection.allowed[documents]
+        documents, frequencies = documents[counted], frequencies[counted]
+    return documents, frequencies.astype(np.float32)
 
 
 def _near(terms: Sequence[NearTerms], collection: Collection, buffers: _Buffers) -> tuple[Numbers, Floats, Floats]:

@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 
 from memory_recall.ranking import meaning
 from memory_recall.ranking.parts import Collection, Floats, Part
+from memory_recall.ranking.segment import Segment
 
 LEAST = 0.3
 """The cosine from which on a word is near: unrelated words lie about 0, give or take an eighth."""
 MOST = 50
 """How many words are near to a word at most. Words equally near (the same word in several parts) count as one."""
+
+_REMEMBERED = 500
+"""Words whose near terms a segment remembers: some kilobytes each. People ask with the same words again and again."""
 
 
 class NearTerms(NamedTuple):
@@ -32,15 +36,29 @@ def near_terms(stems: Sequence[str], vectors: Floats, collection: Collection) ->
 
     Only what stands in a document that counts is near. Nothing is near to a word without a vector (a row of zeros).
     """
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    known = np.flatnonzero(lengths[:, 0])
-    found: list[list[NearTerms]] = [[] for _ in stems]
-    if len(known):
-        products = meaning.load().products(vectors[known] / lengths[known])
-        for row, word in enumerate(known.tolist()):
-            near = [_of_part(part, stems[word], products[row]) for part in collection.parts]
-            found[word] = _nearest(near, collection)
+    found: list[list[NearTerms]] = []
+    for stem, vector in zip(stems, vectors, strict=True):
+        length = np.linalg.norm(vector)
+        found.append(_nearest(_by_part(stem, vector / length, collection), collection) if length else [])
     return found
+
+
+def _by_part(stem: str, direction: Floats, collection: Collection) -> list[NearTerms]:
+    """For each part all that is near to a word, alive or dead."""
+    key = stem, direction.tobytes()
+    remembered = [part.segment.near.get(key) for part in collection.parts]
+    products = None
+    near: list[NearTerms] = []
+    for part, known in zip(collection.parts, remembered, strict=True):
+        if known is None:
+            products = meaning.load().products(direction) if products is None else products
+            near.append(_found(part.segment, stem, products))
+            if len(part.segment.near) >= _REMEMBERED:
+                part.segment.near.clear()
+            part.segment.near[key] = near[-1]
+        else:
+            near.append(NearTerms(*known))
+    return near
 
 
 def _nearest(near: Sequence[NearTerms], collection: Collection) -> list[NearTerms]:
@@ -58,9 +76,11 @@ def _nearest(near: Sequence[NearTerms], collection: Collection) -> list[NearTerm
         window *= 2
 
 
-def _of_part(part: Part, stem: str, products: Floats) -> NearTerms:
-    """All near terms of a part, alive or dead, the nearest last, then in the order of terms."""
-    segment = part.segment
+def _found(segment: Segment, stem: str, products: Floats) -> NearTerms:
+    """The near terms of a segment, the nearest last, among equals in the order of terms.
+
+    `products` are those of the word with all pieces.
+    """
     cosines = meaning.summed(products, segment.near_pieces, segment.near_bounds) * segment.near_scales
     places = np.flatnonzero(cosines >= np.float32(LEAST))
     terms, cosines = segment.near_terms[places], cosines[places]

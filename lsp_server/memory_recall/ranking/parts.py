@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -152,9 +153,9 @@ class Collection:
         return total / max(1, sum(part.vectored for part in self.parts))
 
     def weights(self, numbers: Numbers) -> Floats:
-        """The factors on the scores of documents."""
+        """The factors on the scores of documents. `numbers` ascend."""
         found = np.ones(len(numbers), np.float32)
-        for part, places, own in self.split(numbers):
+        for part, places, own in self.split_ascending(numbers):
             if part.weight is not None:
                 found[places] = part.weight[own]
         return found
@@ -179,7 +180,7 @@ class Collection:
         """How near documents lie to a direction from the centre; 0 for those without a vector. `numbers` ascend."""
         found = np.zeros(len(numbers), np.float32)
         along = np.float32(self.centre @ direction)
-        for part, places, own in self.split(numbers):
+        for part, places, own in self.split_ascending(numbers):
             if 2 * len(own) > len(part.segment):
                 products = part.products(None, direction)[own]
             else:
@@ -197,6 +198,13 @@ class Collection:
             places = np.flatnonzero(owners == number)
             if len(places):
                 yield part, places, numbers[places] - offset
+
+    def split_ascending(self, numbers: Numbers) -> Iterator[tuple[Part, slice, Numbers]]:
+        """As `split`, for numbers that ascend."""
+        bounds = np.searchsorted(numbers, self.offsets).tolist()
+        for (part, offset), (begin, end) in zip(self.numbered(), pairwise(bounds), strict=True):
+            if begin < end:
+                yield part, slice(begin, end), numbers[begin:end] - offset
 
 
 def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:

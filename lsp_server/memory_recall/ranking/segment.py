@@ -47,6 +47,8 @@ class Segment:
         self.near_bounds: NDArray[np.uint32] = self._arrays["near_bounds"]
         self.near_pieces: NDArray[np.uint16] = self._arrays["near_pieces"]
         self.near_scales: NDArray[np.float32] = self._arrays["near_scales"]
+        self.near: dict[tuple[str, bytes], tuple[NDArray[np.uint32], NDArray[np.float32]]] = {}
+        """What `nearness.py` has found before, which depends on the segment alone."""
         self._documents: NDArray[np.uint32] = self._arrays["documents"]
         self._frequencies: NDArray[np.uint16] = self._arrays["frequencies"]
         self._starts: NDArray[np.uint32] = self._arrays["starts"]
