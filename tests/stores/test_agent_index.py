@@ -90,7 +90,8 @@ def answer(store: agent.AnyStore, request: AgentQuery) -> Any:
     return counts, shown, store.problems_of(request.asked_types), store.unread
 
 
-NAMES = [*(f"MEM-{letter}.json" for letter in "abcd"), "MEM-é.json", "sample.json", "note.txt"]
+NAMES = ["MEM-a.json", "MEM-b.json", "MEM-é.json", "sample.json"]
+ONE_THAT_IS = st.integers(0, 20)
 PLACES = st.tuples(st.sampled_from(["episodic", "semantic"]), st.sampled_from(NAMES))
 WORDS = ["gateway", "webhook", "retries", "docker", "postgres"]
 REQUESTS = [
@@ -121,8 +122,18 @@ class Files(RuleBasedStateMachine):
             subprocess.run(["chmod", "-R", "u+rwX", str(self.root)], check=False)
             shutil.rmtree(self.root)
 
+        for number, place in enumerate(
+            [("episodic", "MEM-a.json"), ("semantic", "MEM-b.json"), ("semantic", "MEM-c.json")]
+        ):
+            Files.write(self, place, WORDS[number], WORDS[number + 1], number)
+
     def path(self, place: tuple[str, str]) -> Path:
         return self.memory.joinpath(*place)
+
+    def one(self, number: int) -> Path:
+        """One of the names that there are; a name that leads nowhere where there are none."""
+        found = sorted(path for type_ in self.memory.iterdir() for path in type_.iterdir() if not path.is_dir())
+        return found[number % len(found)] if found else self.memory / "nothing"
 
     @rule(place=PLACES, word=st.sampled_from(WORDS), other=st.sampled_from(WORDS), number=st.integers(0, 9))
     def write(self, place: tuple[str, str], word: str, other: str, number: int) -> None:
@@ -139,35 +150,49 @@ class Files(RuleBasedStateMachine):
             self.path(place).unlink(missing_ok=True) if self.path(place).is_symlink() else None
             self.path(place).write_text(json.dumps(record))
 
-    @rule(place=PLACES)
-    def rewrite_the_same_length(self, place: tuple[str, str]) -> None:
-        path = self.path(place)
+    @rule(number=ONE_THAT_IS)
+    def rewrite_the_same_length(self, number: int) -> None:
+        path = self.one(number)
         if path.is_file():
             old = path.stat()
-            path.write_bytes(path.read_bytes().replace(b"gateway", b"webhook"))
+            data = path.read_bytes()
+            path.write_bytes(data.swapcase() if b"webhook" not in data else data.replace(b"webhook", b"gateway"))
             os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
 
-    @rule(place=PLACES)
-    def write_within(self, place: tuple[str, str]) -> None:
-        path = self.path(place)
+    @rule(number=ONE_THAT_IS)
+    def write_within(self, number: int) -> None:
+        path = self.one(number)
         if path.is_file():
             with path.open("r+b") as file:
                 file.write(b" ")
 
-    @rule(place=PLACES)
-    def remove(self, place: tuple[str, str]) -> None:
-        if self.path(place).is_symlink() or self.path(place).is_file():
-            self.path(place).unlink()
+    @rule(number=ONE_THAT_IS)
+    def remove(self, number: int) -> None:
+        self.one(number).unlink(missing_ok=True)
 
-    @rule(place=PLACES, other=PLACES)
-    def rename(self, place: tuple[str, str], other: tuple[str, str]) -> None:
-        if self.path(place).is_file() and self.path(other).parent.is_dir():
-            self.path(place).replace(self.path(other))
+    @rule(number=ONE_THAT_IS, data=st.sampled_from([b"{", b"null", b'{"content": 5, "scope": "team"}', b""]))
+    def break_it(self, number: int, data: bytes) -> None:
+        if self.one(number).is_file():
+            self.one(number).write_bytes(data)
 
-    @rule(place=PLACES, other=PLACES)
-    def link(self, place: tuple[str, str], other: tuple[str, str]) -> None:
-        if self.path(place).is_file() and self.path(other).parent.is_dir() and not os.path.lexists(self.path(other)):
-            self.path(other).hardlink_to(self.path(place))
+    @rule(number=ONE_THAT_IS, other=PLACES)
+    def rename(self, number: int, other: tuple[str, str]) -> None:
+        if self.one(number).is_file() and self.path(other).parent.is_dir():
+            self.one(number).replace(self.path(other))
+
+    @rule(number=ONE_THAT_IS, other=PLACES)
+    def link(self, number: int, other: tuple[str, str]) -> None:
+        if self.one(number).is_file() and self.path(other).parent.is_dir() and not os.path.lexists(self.path(other)):
+            self.path(other).hardlink_to(self.one(number))
+
+    @rule(number=ONE_THAT_IS)
+    def write_by_another_name(self, number: int) -> None:
+        """A hard link outside of the directories: no event tells of what is written there."""
+        if self.one(number).is_file():
+            other = self.root / "other name"
+            other.unlink(missing_ok=True)
+            other.hardlink_to(self.one(number).resolve())
+            other.write_bytes(other.read_bytes().replace(b"docker", b"gateway"))
 
     @rule(
         place=PLACES, leads=st.sampled_from(["MEM-a.json", "nowhere.json", "../semantic/MEM-b.json", "/etc/hostname"])
@@ -176,15 +201,15 @@ class Files(RuleBasedStateMachine):
         if self.path(place).parent.is_dir() and not os.path.lexists(self.path(place)):
             self.path(place).symlink_to(leads)
 
-    @rule(place=PLACES, moment=st.sampled_from([1, 10**18, 4 * 10**18]))
-    def touch(self, place: tuple[str, str], moment: int) -> None:
-        if self.path(place).is_file():
-            os.utime(self.path(place), ns=(moment, moment))
+    @rule(number=ONE_THAT_IS, moment=st.sampled_from([1, 10**18, 4 * 10**18]))
+    def touch(self, number: int, moment: int) -> None:
+        if self.one(number).is_file():
+            os.utime(self.one(number), ns=(moment, moment))
 
-    @rule(place=PLACES, mode=st.sampled_from([0o000, 0o644]))
-    def change_mode(self, place: tuple[str, str], mode: int) -> None:
-        if self.path(place).is_file():
-            self.path(place).chmod(mode)
+    @rule(number=ONE_THAT_IS, mode=st.sampled_from([0o000, 0o644]))
+    def change_mode(self, number: int, mode: int) -> None:
+        if self.one(number).is_file():
+            self.one(number).chmod(mode)
 
     @rule(type_=st.sampled_from(["episodic", "procedural"]))
     def move_a_type(self, type_: str) -> None:
@@ -233,8 +258,8 @@ def test_whatever_happens_to_the_files_every_way_of_reading_says_the_same() -> N
     run_state_machine_as_test(
         Files,
         settings=settings(
-            max_examples=25,
-            stateful_step_count=12,
+            max_examples=20,
+            stateful_step_count=20,
             deadline=None,
             derandomize=True,
             suppress_health_check=list(HealthCheck),
