@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up. A module may import its own layer and any below it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "cancellation", "environment", "model", ""),
+    ("errors", "cancellation", "environment", "model", "records", ""),
     ("text",),
     ("files",),
     ("ranking",),

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from memory_recall.errors import RecallError
+from memory_recall.records import NamedTuple
 
 
 def _system_clock() -> datetime:

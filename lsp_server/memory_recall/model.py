@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from memory_recall.records import NamedTuple
 
 System = Literal["nemp", "memory", "coven"]
 SYSTEMS: tuple[System, ...] = ("nemp", "memory", "coven")

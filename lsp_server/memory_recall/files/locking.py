@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 from memory_recall.model import Problem
+from memory_recall.records import NamedTuple
 
 try:
     import fcntl as _fcntl

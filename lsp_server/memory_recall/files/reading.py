@@ -11,9 +11,9 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_recall.model import Problem
+from memory_recall.records import NamedTuple
 
 STORE_LIMIT = 256 * 1024 * 1024
 """The most bytes that are read of a store file."""

@@ -16,9 +16,10 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from memory_recall.environment import Environment
+from memory_recall.records import NamedTuple
 
 NO_CACHE_VARIABLE = "MEMORY_RECALL_NO_CACHE"
 """Set to anything, it has every answer made from the stores alone."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment, Place
 from memory_recall.errors import UsageError
 from memory_recall.model import Problem, Standing
 from memory_recall.recall.nemp_tiers import Found, Hit, Match, find
+from memory_recall.records import NamedTuple
 from memory_recall.stores.nemp import NempPlaces, NempStore, Source, find_stores, no_store
 from memory_recall.stores.nemp_entry import NempEntry
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory_recall.environment import Environment
 from memory_recall.files.reading import Unreadable, read_file
@@ -18,6 +18,7 @@ from memory_recall.files.writing import NotWritten, append_line
 from memory_recall.model import Problem
 from memory_recall.recall.nemp_edits import EntryChange, rewrite_entries, same_entry, vitality_changes
 from memory_recall.recall.nemp_vitality import after_read
+from memory_recall.records import NamedTuple
 from memory_recall.stores.nemp import NempPlaces, NempStore
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.dates import parse_moment, utc_seconds

@@ -13,10 +13,10 @@ import stat
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_recall.environment import Environment, Place
 from memory_recall.model import Problem
+from memory_recall.records import NamedTuple
 
 _FOLDER = ".nemp"
 _STORE = "memories.json"

@@ -11,8 +11,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
+from memory_recall.records import NamedTuple
 from memory_recall.text.json_spans import JsonError, Member, members, skip_space, string_end
 from memory_recall.text.json_values import dumps
 

@@ -11,7 +11,9 @@ import json
 import re
 from collections.abc import Iterator
 from json import JSONDecodeError
-from typing import Any, NamedTuple
+from typing import Any
+
+from memory_recall.records import NamedTuple
 
 WHITESPACE = " \t\n\r"
 """All that JSON takes for white space: no form feed, no U+00A0."""

@@ -11,7 +11,9 @@ import re
 from array import array
 from bisect import bisect_right
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
+
+from memory_recall.records import NamedTuple
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO
 
 from memory_recall.environment import Environment, Place
 from memory_recall.errors import RecallError, UsageError
 from memory_recall.faces.present.terminal import Terminal
+from memory_recall.records import NamedTuple
 from memory_recall.text.json_values import dumps
 from memory_recall.text.untrusted import for_terminal
 

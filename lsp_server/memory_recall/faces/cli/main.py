@@ -15,12 +15,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from memory_recall import __version__
 from memory_recall.environment import Environment
 from memory_recall.errors import RecallError, UsageError
 from memory_recall.faces.cli.invocation import PROGRAM, HelpAsked, Invocation, Streams
+from memory_recall.records import NamedTuple
 
 FAILED = 3
 INTERRUPTED = 130

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
 
+from memory_recall.records import NamedTuple
 from memory_recall.text.untrusted import for_terminal
 
 
