@@ -22,7 +22,7 @@ from memory_recall.stores.agent_files import leads_outside, outside_problem
 from memory_recall.stores.agent_reading import Reading, duplicates, memory_directory, read_entry
 from memory_recall.stores.agent_scan import LINK, row_of
 from memory_recall.stores.agent_state import IndexedState
-from memory_recall.stores.agent_table import Sight, Table, memories_and_positions, names_in, rows_before
+from memory_recall.stores.agent_table import Sight, Table, memories_and_positions, names_in, places_carried, rows_before
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
@@ -111,8 +111,9 @@ def _beginning(before: IndexedState | None, sight: Sight) -> _Beginning:
     if sight.blobs == table.sight.blobs:
         same = table.settled & (sight.stamps == table.sight.stamps).all(axis=1)
         return _Beginning(before, sight, np.arange(count), table.memory, table.position, same)
-    memory, position = memories_and_positions(sight.blobs)
     old = rows_before(table, sight)
+    few = np.count_nonzero(old < 0) <= _FEW
+    memory, position = places_carried(table, old, sight) if few else memories_and_positions(sight.blobs)
     same = (old >= 0) & table.settled[old] & (sight.stamps == table.sight.stamps[old]).all(axis=1)
     return _Beginning(before, sight, old, memory, position, same)
 

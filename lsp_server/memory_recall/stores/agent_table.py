@@ -6,6 +6,7 @@ unchanged directory is known by comparing bytes. Reads no file; knows blocks by 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -176,6 +177,33 @@ def memories_and_positions(blobs: Sequence[bytes]) -> tuple[Mask, NDArray[np.int
         rows.sort(key=lambda row: names[row].removesuffix(".json"))
         position[rows] = np.arange(place, place + len(rows), dtype=np.int32)
         start, place = end, place + len(rows)
+    return memory, position
+
+
+def places_carried(before: Table, old: NDArray[np.int64], sight: Sight) -> tuple[Mask, NDArray[np.int32]]:
+    """The same as `memories_and_positions`, for a sight that differs from an earlier one in a few new names."""
+    memory = (old >= 0) & before.memory[old]
+    after = np.where(memory, before.position[old], -1)  # the place among the old ones that a row stands at or behind
+    turn = np.zeros(len(old), np.int64)
+    start = 0
+    for blob in sight.blobs:
+        end = start + blob.count(b"\0")
+        new = np.flatnonzero(old[start:end] < 0)
+        if len(new):
+            names = names_in(blob)
+            known = np.flatnonzero(memory[start:end])
+            known = known[np.argsort(after[start:end][known])]
+            added = sorted((names[row].removesuffix(".json"), row) for row in new.tolist() if is_memory(names[row]))
+            for number, (stem, row) in enumerate(added, 1):
+                place = bisect_left(known, stem, key=lambda other: names[other].removesuffix(".json"))
+                after[start + row] = after[start + known[place - 1]] if place else -1
+                turn[start + row] = number
+            memory[[start + row for _, row in added]] = True
+        start = end
+    rows = np.flatnonzero(memory)
+    types = np.repeat(np.arange(len(sight.blobs)), [blob.count(b"\0") for blob in sight.blobs])
+    position = np.full(len(old), -1, np.int32)
+    position[rows[np.lexsort((turn[rows], after[rows], types[rows]))]] = np.arange(len(rows), dtype=np.int32)
     return memory, position
 
 
