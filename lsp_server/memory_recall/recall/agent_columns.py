@@ -42,13 +42,13 @@ def search(
     request: AgentQuery, store: IndexedStore, now: datetime, cancellation: Cancellation | None
 ) -> tuple[Counts, tuple[AgentHit, ...]]:
     """The best entries for a question, and what became of the others. Raises `Cancelled` and `EntryChanged`."""
-    asked_types = np.array([MEMORY_TYPES.index(type_) for type_ in request.asked_types], np.uint8)
+    asked_types = np.array([type_ in request.asked_types for type_ in MEMORY_TYPES])
     scanned = out_of_scope = expired = unsure = 0
     parts: list[Part] = []
     for number, (block, rows) in enumerate(zip(store.state.blocks, store.state.rows, strict=True)):
         if cancellation is not None:
             cancellation.check()
-        asked = (rows >= 0) & np.isin(store.state.types[rows], asked_types)
+        asked = (rows >= 0) & asked_types[store.state.types[rows]]
         scanned += int(np.count_nonzero(asked))
         columns = block.columns
         if request.scope is not None:

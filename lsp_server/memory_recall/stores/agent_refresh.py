@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_recall.index.blocks import BLOCK_SIZE, VERSION, Block, built, loaded, repeated, saved, to_rebuild
+from memory_recall.index.blocks import (
+    BLOCK_SIZE,
+    VERSION,
+    Block,
+    built,
+    give_back_memory,
+    loaded,
+    repeated,
+    saved,
+    to_rebuild,
+)
 from memory_recall.index.packing import Damaged, packed, unpacked
 from memory_recall.model import Problem
 from memory_recall.ranking.lexical import Document
@@ -32,6 +42,8 @@ TABLE = "table"
 """The file of the cache that names the others."""
 
 _CHECK_EVERY = 256
+_MANY = 10_000
+"""Files after whose reading there is so much free memory that it is worth giving back."""
 _FEW = 100
 """New entries up to which it is cheaper to look for their ids among the others than to compare all with all."""
 
@@ -88,6 +100,8 @@ def refreshed(
     if before is not None:
         work.rebuild()
     work.build()
+    if len(stale) >= _MANY:
+        give_back_memory()
     return work.state()
 
 
