@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_recall.ranking import related
-from memory_recall.ranking.lexical import Document
-from memory_recall.ranking.related import related_terms
-from memory_recall.ranking.widened import DISCOUNT, rank_widened
+from memory_recall.ranking.related import related_stems, related_terms
 from memory_recall.text import tokens
 
 
@@ -59,31 +57,8 @@ def test_the_table_is_what_it_claims_to_be() -> None:
         assert not {word for _, word in subject.members} & tokens.STOP_WORDS
 
 
-STORE = [
-    Document("user-prefers-bun", "Use bun instead of npm for every script"),
-    Document("auth-flow", "JWT access tokens in cookies"),
-    Document("db", "PostgreSQL 16; migrations by hand"),
-]
-
-
-@pytest.mark.parametrize(
-    ("query", "title"),
-    [
-        ("package manager", "user-prefers-bun"),
-        ("single sign-on", "auth-flow"),
-        ("postgress", "db"),
-        ("migratons", "db"),
-    ],
-)
-def test_a_question_without_a_literal_answer_is_widened(query: str, title: str) -> None:
-    scores = rank_widened(query, STORE)
-    assert STORE[scores[0].index].title == title
-    assert all(0 < score.score <= DISCOUNT for score in scores)
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["", "?!", "purple monkey dishwasher", "asdf qwer zxcv", "quantum blockchain synergy", "lorem ipsum", "1234"],
-)
-def test_a_nonsense_question_finds_nothing(query: str) -> None:
-    assert rank_widened(query, STORE) == []
+def test_says_which_words_of_a_query_open_what() -> None:
+    assert {"npm", "bun", "yarn"} <= set(related_stems("our package manager")["packag"])
+    assert related_stems("our package manager").keys() == {"packag", "manag"}
+    assert {"auth", "jwt"} <= set(related_stems("how do I log in")["log"])
+    assert related_stems("knitting yarn patterns") == {}

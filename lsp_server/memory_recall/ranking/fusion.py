@@ -73,6 +73,21 @@ def by_words(
     return Answer(question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents))
 
 
+def by_any(
+    words: Sequence[tokens.QueryWord], collection: Collection, cancellation: Cancellation | None = None
+) -> Answer:
+    """The documents that have any of the words, which stand for one another, as `lexical.rank_any` ranks them."""
+    question = _weighed(words, mentions_of(words, [()] * len(words), collection, cancellation), collection)
+    mentioned = np.zeros(collection.size)
+    for mentions, weight in zip(question.mentions, question.weights, strict=True):
+        mentioned[mentions.documents] += weight / max(question.weights) * mentions.exact
+    documents = np.flatnonzero(mentioned)
+    scores = mentioned[documents] / (mentioned[documents] + collection.damping[documents])
+    scores *= collection.weights(documents)
+    chosen = _first(documents, scores, collection, None)
+    return Answer(question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents))
+
+
 def by_meaning(
     query: str,
     words: Sequence[tokens.QueryWord],
@@ -82,7 +97,7 @@ def by_meaning(
 ) -> Answer:
     """The documents that have a word of the question or a near one, ranked by words and meaning."""
     vectors = _vectors(query, words)
-    near = near_terms([word.stem for word in words], vectors, collection)
+    near = near_terms(query, [word.stem for word in words], vectors, collection)
     question = _weighed(words, mentions_of(words, near, collection, cancellation), collection)
     documents, word_scores = _word_scores(question, collection)
     if not len(documents):

@@ -13,13 +13,22 @@ from numpy.typing import NDArray
 
 from memory_recall.ranking import meaning
 from memory_recall.ranking.parts import Collection, Floats, Part
+from memory_recall.ranking.related import related_stems
 from memory_recall.ranking.segment import Segment
+from memory_recall.text import tokens
 
 LEAST = 0.3
 """The cosine from which on a word is near: unrelated words lie about 0, give or take an eighth."""
 MOST = 50
 """How many words are near to a word at most. Words equally near (the same word in several parts) count as one."""
 
+RELATED = 0.6
+"""The cosine that stands for a word of the same matter by the table of `related.py`."""
+ALIKE = 0.45
+"""The cosine from which on a word may stand for another one that nobody has written."""
+_TELLING = 3
+"""How many letters the pieces of a word must have on average, for something to stand for it: a slip of the fingers has
+a vector too, but one that says nothing."""
 _REMEMBERED = 500
 """Words whose near terms a segment remembers: some kilobytes each. People ask with the same words again and again."""
 
@@ -31,16 +40,56 @@ class NearTerms(NamedTuple):
     cosines: Floats
 
 
-def near_terms(stems: Sequence[str], vectors: Floats, collection: Collection) -> list[list[NearTerms]]:
+def near_terms(query: str, stems: Sequence[str], vectors: Floats, collection: Collection) -> list[list[NearTerms]]:
     """For each word of a question, and for each part, the terms nearest to it. Words of its own stem are none of them.
 
-    Only what stands in a document that counts is near. Nothing is near to a word without a vector (a row of zeros).
+    Only what stands in a document that counts is near. To a word without a vector (a row of zeros) only that is near
+    which the table knows.
     """
+    related = related_stems(query)
     found: list[list[NearTerms]] = []
     for stem, vector in zip(stems, vectors, strict=True):
         length = np.linalg.norm(vector)
-        found.append(_nearest(_by_part(stem, vector / length, collection), collection) if length else [])
+        near = _nearest(_by_part(stem, vector / length, collection), collection) if length else []
+        if stem in related:
+            others = [_related(part.segment, related[stem]) for part in collection.parts]
+            near = [_united(*both) for both in zip(near, others, strict=True)] if near else others
+        found.append(near)
     return found
+
+
+def words_alike(query: str, collection: Collection) -> tuple[str, ...]:
+    """The words of a collection that may stand for those of a query, which nobody has written; often none.
+
+    At least half of the query's words must have some: a single one in a longer question is chance.
+    """
+    table = meaning.load()
+    asked = list(dict.fromkeys(word for word in tokens.words(query) if word not in tokens.STOP_WORDS))
+    found: dict[str, None] = {}
+    answered = 0
+    for word, stem, vector in zip(asked, tokens.stems(asked), table.vectors_of(asked), strict=True):
+        pieces = table.pieces_of(word)
+        if pieces and len(word) >= _TELLING * len(pieces):
+            near = _by_part(stem, vector / np.linalg.norm(vector), collection)
+            alike = {
+                part.segment.term(term)
+                for part, (terms, cosines) in zip(collection.parts, _nearest(near, collection), strict=True)
+                for term in terms[cosines >= np.float32(ALIKE)].tolist()
+            }
+            found.update(dict.fromkeys(sorted(alike)))
+            answered += bool(alike)
+    return tuple(found) if found and 2 * answered >= len(asked) else ()
+
+
+def _related(segment: Segment, stems: Sequence[str]) -> NearTerms:
+    terms = np.array([term for stem in stems for term in segment.terms_of(stem)], np.uint32)
+    return NearTerms(np.sort(terms), np.full(len(terms), RELATED, np.float32))
+
+
+def _united(one: NearTerms, other: NearTerms) -> NearTerms:
+    terms, cosines = np.concatenate([one.terms, other.terms]), np.concatenate([one.cosines, other.cosines])
+    order = np.lexsort((terms, cosines))
+    return NearTerms(terms[order], cosines[order])
 
 
 def _by_part(stem: str, direction: Floats, collection: Collection) -> list[NearTerms]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from memory_recall.ranking.lexical import Proportions
 from memory_recall.ranking.segment import Segment
+from memory_recall.text import tokens
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -71,6 +72,11 @@ class Part:
         if 2 * self.count < len(self.segment):
             return self._sum_of(np.flatnonzero(self.allowed))
         return self.segment.vector_sum - self._sum_of(np.flatnonzero(~self.allowed))
+
+    def words(self) -> list[str]:
+        """The distinct words of the documents that count, without stop words."""
+        words = self.segment.words(self.allowed)
+        return [word for word in words if word not in tokens.STOP_WORDS]
 
     def _sum_of(self, numbers: Numbers) -> Doubles:
         total = np.zeros(self.segment.vectors.shape[1])

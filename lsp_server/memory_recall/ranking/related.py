@@ -1,11 +1,13 @@
 """Words of the same matter: what a developer may have written where another word is asked for.
 
-Owns a table of developers' subjects. It is asked only after the query's own words have found nothing, and so may be
-broad; but a word of everyday language never opens a subject by itself. Knows no store and ranks nothing.
+Owns a table of developers' subjects: names of tools above all, of which vectors of words know too little. It answers
+where the query's own words have found nothing, or beside them at a discount, and so may be broad; but a word of
+everyday language never opens a subject by itself. Knows no store and ranks nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -182,18 +184,20 @@ class Subject:
     sequences: tuple[str, ...]
     members: tuple[tuple[str, str], ...]
 
-    def is_opened_by(self, asked: frozenset[str], sequence: str, own: tuple[str, ...]) -> bool:
-        """Whether a query with these stems, in this sequence, is about the subject.
+    def opened_by(self, asked: frozenset[str], sequence: str, own: tuple[str, ...]) -> frozenset[str]:
+        """The stems by which a query with these stems, in this sequence, is about the subject; empty where it is not.
 
         A phrase decides it. A single word does where at least half of the query's `own` words belong to the subject:
         somebody who asks about knitting yarn does not mean a package manager.
         """
-        if any(phrase <= asked for phrase in self.phrases) or any(part in sequence for part in self.sequences):
-            return True
-        if self.words.isdisjoint(asked):
-            return False
+        phrases = [phrase for phrase in self.phrases if phrase <= asked]
+        phrases += [frozenset(part.split()) for part in self.sequences if part in sequence]
+        if phrases:
+            return frozenset.union(*phrases, self.words & asked)
         belonging = self.words.union(stem for stem, _ in self.members)
-        return 2 * sum(stem in belonging for stem in own) >= len(own) or len(own) == 1
+        if 2 * sum(stem in belonging for stem in own) >= len(own) or len(own) == 1:
+            return self.words & asked
+        return frozenset()
 
 
 def related_terms(query: str) -> tuple[str, ...]:
@@ -201,14 +205,31 @@ def related_terms(query: str) -> tuple[str, ...]:
 
     "package manager" gives npm, pnpm, yarn, bun and more. Rank them joined by spaces, as a query of their own.
     """
+    found: dict[str, None] = {}
+    for subject, _, asked in _opened(query):
+        found.update(dict.fromkeys(word for stem, word in subject.members if stem not in asked))
+    return tuple(found)
+
+
+def related_stems(query: str) -> dict[str, tuple[str, ...]]:
+    """For the stems of a query that open subjects, the stems of those subjects, without the query's own."""
+    found: dict[str, dict[str, None]] = {}
+    for subject, openers, asked in _opened(query):
+        stems = dict.fromkeys(stem for stem, _ in subject.members if stem not in asked)
+        for opener in openers:
+            found.setdefault(opener, {}).update(stems)
+    return {opener: tuple(stems) for opener, stems in found.items()}
+
+
+def _opened(query: str) -> Iterator[tuple[Subject, frozenset[str], frozenset[str]]]:
+    """The subjects that a query opens, each with the stems that open it, and all the stems of the query."""
     asked = frozenset(tokens.stems(tokens.terms(query)))
     own = tokens.query_words(query)
     sequence = _sequence(query)
-    found: dict[str, None] = {}
     for subject in subjects():
-        if subject.is_opened_by(asked, sequence, own):
-            found.update(dict.fromkeys(word for stem, word in subject.members if stem not in asked))
-    return tuple(found)
+        openers = subject.opened_by(asked, sequence, own)
+        if openers:
+            yield subject, openers, asked
 
 
 @cache

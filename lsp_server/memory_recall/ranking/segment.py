@@ -25,6 +25,8 @@ FORMAT = f"2-{meaning.ASSET}"
 """Changes whenever arrays made before mean something else now: part of the version of whatever keeps them."""
 
 _NEWLINE = 10
+_REMEMBERED = 4_000
+"""Stems of which it is remembered where they stand: a search in sorted texts takes longer than all else."""
 
 
 class Postings(NamedTuple):
@@ -49,6 +51,7 @@ class Segment:
         self.near_scales: NDArray[np.float32] = self._arrays["near_scales"]
         self.near: dict[tuple[str, bytes], tuple[NDArray[np.uint32], NDArray[np.float32]]] = {}
         """What `nearness.py` has found before, which depends on the segment alone."""
+        self._found: dict[str, range] = {}
         self._documents: NDArray[np.uint32] = self._arrays["documents"]
         self._frequencies: NDArray[np.uint16] = self._arrays["frequencies"]
         self._starts: NDArray[np.uint32] = self._arrays["starts"]
@@ -110,8 +113,14 @@ class Segment:
 
     def terms_of(self, stem: str) -> range:
         """The numbers of the terms with that stem."""
-        place = self._stems.find(stem)
-        return range(0) if place is None else range(int(self._stem_terms[place]), int(self._stem_terms[place + 1]))
+        found = self._found.get(stem)
+        if found is None:
+            place = self._stems.find(stem)
+            found = range(0) if place is None else range(*self._stem_terms[place : place + 2].tolist())
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            self._found[stem] = found
+        return found
 
     def postings(self, term: int) -> Postings:
         """Where a term stands."""
@@ -130,10 +139,12 @@ class Segment:
         """How a term is written, normalised."""
         return self._terms[number]
 
-    def words(self) -> list[str]:
-        """The distinct words of the documents, stop words as well, sorted by stem."""
-        kinds = self._arrays["kinds"].tolist()
-        return [term for term, kind in zip(self._terms, kinds, strict=True) if kind == WORD]
+    def words(self, allowed: NDArray[np.bool_] | None = None) -> list[str]:
+        """The distinct words of the documents (of the allowed ones), stop words as well, sorted by stem."""
+        wanted = self._arrays["kinds"] == WORD
+        if allowed is not None and len(wanted):
+            wanted = wanted & np.logical_or.reduceat(allowed[self._documents], self._starts[:-1])
+        return [term for term, is_wanted in zip(self._terms, wanted.tolist(), strict=True) if is_wanted]
 
 
 class _Lines:

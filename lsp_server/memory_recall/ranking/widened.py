@@ -1,17 +1,21 @@
 """The last attempt: what to rank when none of a question's words was found.
 
-Words of the same matter first, then the words that the question may have misspelt. Never asked while its own words
-find something, because this answers a question next to the one that was asked. Meaning (vectors) has its place here.
+Words of the same matter first, then the words that the question may have misspelt, then words that mean about the same.
+Never asked while its own words find something, because this answers a question next to the one that was asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.ranking.lexical import Document, Score, rank, rank_any
 from memory_recall.ranking.related import related_terms
-from memory_recall.ranking.typos import corrected_query
+from memory_recall.ranking.typos import corrected_by, corrected_query
+
+if TYPE_CHECKING:
+    from memory_recall.ranking.parts import Part
 
 DISCOUNT = 0.5
 """How much less an answer counts that has none of the words asked for."""
@@ -26,4 +30,33 @@ def rank_widened(query: str, documents: Sequence[Document], *, cancellation: Can
     found = rank_any(related_terms(query), documents, cancellation=cancellation)
     if not found:
         found = rank(corrected_query(query, documents, cancellation=cancellation), documents, cancellation=cancellation)
-    return [Score(score.index, score.score * DISCOUNT, score.matched, score.words) for score in found]
+    if not found and documents:
+        from memory_recall.ranking.nearness import words_alike
+        from memory_recall.ranking.parts import Collection, Part
+        from memory_recall.ranking.segment import Segment
+
+        collection = Collection([Part(Segment.build(documents, cancellation=cancellation))])
+        found = rank_any(words_alike(query, collection), documents, cancellation=cancellation)
+    return _discounted(found)
+
+
+def rank_widened_parts(query: str, parts: Sequence[Part], *, cancellation: Cancellation | None = None) -> list[Score]:
+    """As `rank_widened`, for documents that stand in segments; `Score.index` as in `hybrid.rank_parts`."""
+    from memory_recall.ranking.indexed import rank_any_in, rank_in
+    from memory_recall.ranking.nearness import words_alike
+    from memory_recall.ranking.parts import Collection
+
+    collection = Collection(parts)
+    if not collection.count:
+        return []
+    found = rank_any_in(related_terms(query), collection, cancellation=cancellation)
+    if not found:
+        corrected = corrected_by(query, lambda: sorted({word for part in parts for word in part.words()}))
+        found = rank_in(corrected, collection, cancellation=cancellation)
+    if not found:
+        found = rank_any_in(words_alike(query, collection), collection, cancellation=cancellation)
+    return _discounted(found)
+
+
+def _discounted(scores: Iterable[Score]) -> list[Score]:
+    return [Score(score.index, score.score * DISCOUNT, score.matched, score.words) for score in scores]
