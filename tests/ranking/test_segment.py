@@ -120,7 +120,7 @@ def test_arrays_that_do_not_fit_together_are_refused(name: str) -> None:
         Segment.of(broken(name, arrays[name][None]))
 
 
-@pytest.mark.parametrize("name", ["stem_terms", "starts", "near_bounds"])
+@pytest.mark.parametrize("name", ["stem_terms", "starts", "near_bounds", "stem_ends", "term_ends"])
 def test_bounds_that_run_back_or_too_far_are_refused(name: str) -> None:
     bounds = Segment.build(DOCUMENTS).arrays()[name]
     for wrong in (bounds[::-1].copy(), bounds + np.array(1_000, bounds.dtype)):

@@ -212,16 +212,26 @@ def _keys(numbers: Numbers, bounds: Numbers, terms: _Terms, size: int) -> Number
 
 
 def _summed(held: _Held, size: int, near: _Near) -> NDArray[np.float32]:
-    """A vector for each of `size` documents: the sum of those of its words, each times 1 + ln of its frequency."""
+    """A vector for each of `size` documents: the sum of those of its words, each times 1 + ln of its frequency.
+
+    Word after word, the first of all documents, then the second: each step is one addition of arrays, and each document
+    sums up its words in their order.
+    """
+    known = np.flatnonzero(near.places[held.terms] >= 0)
+    weights = _LOGARITHMS[held.frequencies[known], None]
+    places = near.places[held.terms[known]]
+    counts = np.bincount(held.documents[known], minlength=size)
+    starts = np.cumsum(counts) - counts
+    order = np.argsort(-counts, kind="stable")
+    longest_first = starts[order]
     rows = np.zeros((size, meaning.DIMENSIONS), np.float32)
-    places = near.places[held.terms]
-    known = np.flatnonzero(places >= 0)
-    if len(known):
-        documents = held.documents[known]
-        starts = np.flatnonzero(np.diff(documents, prepend=-1))
-        weighted = near.vectors[places[known]] * _LOGARITHMS[held.frequencies[known], None]
-        rows[documents[starts]] = np.add.reduceat(weighted, starts, axis=0)
-    return rows
+    having = size - np.searchsorted(np.sort(counts), np.arange(counts.max(initial=0)), side="right")
+    for number, documents in enumerate(having.tolist()):
+        at = longest_first[:documents] + number
+        rows[:documents] += near.vectors[places[at]] * weights[at]
+    summed = np.empty_like(rows)
+    summed[order] = rows
+    return summed
 
 
 _LOGARITHMS = (1.0 + np.log(np.maximum(np.arange(MOST_FREQUENT + 1), 1))).astype(np.float32)
@@ -246,12 +256,15 @@ def _named(terms: _Terms) -> dict[str, NDArray[Any]]:
     stems = list(dict.fromkeys(terms.stems))
     begins = {stem: place for place, stem in reversed(list(enumerate(terms.stems)))}
     return {
-        "terms": _lines(terms.texts),
+        **_lines("term", terms.texts),
+        **_lines("stem", stems),
         "kinds": np.array(terms.kinds, np.uint8),
-        "stems": _lines(stems),
         "stem_terms": np.array([*(begins[stem] for stem in stems), len(terms.texts)], np.uint32),
     }
 
 
-def _lines(texts: Sequence[str]) -> NDArray[np.uint8]:
-    return np.frombuffer("".join(f"{text}\n" for text in texts).encode("utf-8"), np.uint8)
+def _lines(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
+    encoded = [text.encode("utf-8") for text in texts]
+    ends = np.cumsum([len(text) + 1 for text in encoded], dtype=np.int64) - 1
+    joined = b"".join(text + b"\n" for text in encoded)
+    return {f"{name}s": np.frombuffer(joined, np.uint8), f"{name}_ends": ends.astype(np.uint32)}

@@ -16,8 +16,10 @@ WORD, JOINED = 0, 1
 # What each array holds, and its dtype.
 LAYOUT = {
     "stems": np.uint8,  # the distinct stems, sorted, each with a newline behind it, in UTF-8
+    "stem_ends": np.uint32,  # where each ends, before its newline
     "stem_terms": np.uint32,  # where the terms of each stem begin, and at last the number of terms
     "terms": np.uint8,  # the distinct terms, sorted by stem, then term, then kind, each with a newline behind it
+    "term_ends": np.uint32,  # where each ends, before its newline
     "kinds": np.uint8,  # the kind of each term
     "starts": np.uint32,  # where the postings of each term begin, and at last the number of postings
     "documents": np.uint32,  # postings: numbers of documents, ascending within a term

@@ -112,19 +112,17 @@ class Meaning:
         Pieces are numbered in the order in which they were learnt, so that a piece's number is its rank.
         """
         parts = [_WORD_START, *word]
-        ranks = [self._rank(left, right) for left, right in pairwise(parts)]
+        rank_of = self._numbers.get
+        ranks = [rank_of(left + right, _NO_PAIR) for left, right in pairwise(parts)]
         while (rank := min(ranks, default=_NO_PAIR)) != _NO_PAIR:
             place = ranks.index(rank)
             parts[place : place + 2] = [parts[place] + parts[place + 1]]
             del ranks[place]
             if place:
-                ranks[place - 1] = self._rank(parts[place - 1], parts[place])
+                ranks[place - 1] = rank_of(parts[place - 1] + parts[place], _NO_PAIR)
             if place < len(ranks):
-                ranks[place] = self._rank(parts[place], parts[place + 1])
+                ranks[place] = rank_of(parts[place] + parts[place + 1], _NO_PAIR)
         return [self._numbers[part] for part in parts]
-
-    def _rank(self, left: str, right: str) -> int:
-        return self._numbers.get(left + right, _NO_PAIR)
 
 
 def summed(

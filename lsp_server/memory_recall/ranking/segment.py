@@ -7,7 +7,6 @@ hold, `cutting.py` makes them, `fusion.py` ranks by them. Knows no file, no stor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +20,9 @@ from memory_recall.ranking.lexical import Document
 
 Arrays = Mapping[str, NDArray[Any]]
 
-FORMAT = f"2-{meaning.ASSET}"
+FORMAT = f"3-{meaning.ASSET}"
 """Changes whenever arrays made before mean something else now: part of the version of whatever keeps them."""
 
-_NEWLINE = 10
 _REMEMBERED = 4_000
 """Stems of which it is remembered where they stand: a search in sorted texts takes longer than all else."""
 
@@ -56,8 +54,8 @@ class Segment:
         self._frequencies: NDArray[np.uint16] = self._arrays["frequencies"]
         self._starts: NDArray[np.uint32] = self._arrays["starts"]
         self._stem_terms: NDArray[np.uint32] = self._arrays["stem_terms"]
-        self._stems = _Lines(self._arrays["stems"])
-        self._terms = _Lines(self._arrays["terms"])
+        self._stems = _Lines(self._arrays["stems"], self._arrays["stem_ends"])
+        self._terms = _Lines(self._arrays["terms"], self._arrays["term_ends"])
 
     @classmethod
     def build(cls, documents: Sequence[Document], *, cancellation: Cancellation | None = None) -> Segment:
@@ -76,19 +74,22 @@ class Segment:
                 raise ValueError(f"a segment needs {name} in {dimensions} dimensions of {np.dtype(dtype).name}")
         found = cls(arrays)
         shapes = {name: arrays[name].shape for name in LAYOUT}
+        stems = len(arrays["stem_ends"])
         count, terms, near = len(arrays["lengths"]), len(arrays["kinds"]), len(arrays["near_terms"])
         expected = {
             "vectors": (count, meaning.DIMENSIONS),
             "scales": (count,),
             "sum": (meaning.DIMENSIONS,),
             "starts": (terms + 1,),
-            "stem_terms": (len(found._stems) + 1,),
+            "stem_terms": (stems + 1,),
+            "term_ends": (terms,),
             "frequencies": shapes["documents"],
             "near_scales": (near,),
         }
         wrong = [name for name, shape in expected.items() if shapes[name] != shape]
-        if len(found._terms) != terms or (arrays["near_terms"] >= terms).any():
-            wrong.append("terms")
+        wrong += [name for name in ("stems", "terms") if not _ends(arrays[f"{name[:-1]}_ends"], len(arrays[name]))]
+        if (arrays["near_terms"] >= terms).any():
+            wrong.append("near_terms")
         wrong += [
             name
             for name, last in (
@@ -150,15 +151,9 @@ class Segment:
 class _Lines:
     """Sorted texts in one array, each with a newline behind it."""
 
-    def __init__(self, data: NDArray[np.uint8]) -> None:
+    def __init__(self, data: NDArray[np.uint8], ends: NDArray[np.uint32]) -> None:
         self._data = data
-
-    @cached_property
-    def _ends(self) -> NDArray[np.int64]:
-        return np.flatnonzero(self._data == _NEWLINE)
-
-    def __len__(self) -> int:
-        return len(self._ends)
+        self._ends = ends
 
     def __iter__(self) -> Iterator[str]:
         yield from self._data.tobytes().decode("utf-8").split("\n")[:-1]
@@ -181,6 +176,12 @@ class _Lines:
     def _bytes(self, number: int) -> bytes:
         begin = int(self._ends[number - 1]) + 1 if number else 0
         return self._data[begin : int(self._ends[number])].tobytes()
+
+
+def _ends(ends: NDArray[Any], size: int) -> bool:
+    """Whether the ends of lines ascend, and the last of so many bytes is the newline behind the last line."""
+    last = int(ends[-1]) + 1 if len(ends) else 0
+    return last == size and bool((ends[1:] > ends[:-1]).all())
 
 
 def _partitions(bounds: NDArray[Any], last: int) -> bool:
