@@ -104,8 +104,8 @@ def by_meaning(
         return Answer(question, documents, word_scores, np.zeros(0, np.float32), 0)
     best = float(word_scores.max())
     direction = _direction(np.array(question.weights) @ vectors, collection)
-    meanings = collection.cosines(documents, direction)
     factors = collection.weights(documents)
+    meanings = collection.cosines(documents, direction)
     scores = _fused(word_scores, meanings, best) * factors
     chosen = _first(documents, scores, collection, None if most is None else max(most, RANKED_AGAIN))
     again, rest = chosen[:RANKED_AGAIN], chosen[RANKED_AGAIN:]

@@ -125,7 +125,7 @@ def rank_parts(
             answer = fusion.by_words(words, collection, limit, cancellation)
             if not quoted or fusion.any_has_all(answer.question):
                 return _ranking(answer, limit, None, certain=True)
-    most = None if limit is None else max(limit, _JUDGED)
+    most = limit if limit is None or floor is None else max(limit, _JUDGED)
     answer = fusion.by_meaning(query, words, collection, most, cancellation)
     return _ranking(answer, limit, floor, certain=False)
 
@@ -166,16 +166,12 @@ def _ranking(answer: Answer, limit: int | None, floor: Floor | None, *, certain:
     shares = shares_of(answer)
     asked = len(answer.question.words)
     columns = (shares.exact, shares.near, answer.meanings, shares.coverage)
-    exact, near, meanings, covered = (column.tolist() for column in columns)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    judged = [Evidence(exact, near, like, covered, asked, shares.known) for exact, near, like, covered in rows]
+    held = [number for number, evidence in enumerate(judged) if floor is None or floor(evidence)]
     scores: list[Score] = []
-    evidence: list[Evidence] = []
-    held_back = 0
-    for number, (index, score) in enumerate(zip(answer.documents.tolist(), answer.scores.tolist(), strict=True)):
-        weighed = Evidence(exact[number], near[number], meanings[number], covered[number], asked, shares.known)
-        if floor is not None and not floor(weighed):
-            held_back += 1
-        elif limit is None or len(scores) < limit:
-            words = tuple(answer.question.words[column].stem for column in shares.found[number].nonzero()[0])
-            scores.append(Score(index, score, len(words), words))
-            evidence.append(weighed)
-    return Ranking(tuple(scores), tuple(evidence), answer.matched, held_back, certain)
+    for number in held[:limit]:
+        words = tuple(answer.question.words[column].stem for column in shares.found[number].nonzero()[0])
+        scores.append(Score(int(answer.documents[number]), float(answer.scores[number]), len(words), words))
+    evidence = tuple(judged[number] for number in held[:limit])
+    return Ranking(tuple(scores), evidence, answer.matched, len(judged) - len(held), certain)

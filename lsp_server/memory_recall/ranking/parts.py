@@ -22,7 +22,7 @@ Doubles = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_AT_ONCE = 2_048
+_AT_ONCE = 512
 """Rows that are multiplied at once: as floats they fit into the processor's cache, and are never kept."""
 
 
@@ -101,8 +101,7 @@ class Part:
         buffer = np.empty((min(count, _AT_ONCE), segment.vectors.shape[1]), np.float32)
         for begin in range(0, count, _AT_ONCE):
             within = slice(begin, begin + _AT_ONCE)
-            chosen = within if numbers is None else numbers[within]
-            rows = segment.vectors[chosen]
+            rows = segment.vectors[within] if numbers is None else segment.vectors.take(numbers[within], axis=0)
             buffer[: len(rows)] = rows
             np.einsum("ij,j->i", buffer[: len(rows)], direction, out=found[within])
         found *= segment.scales if numbers is None else segment.scales[numbers]
