@@ -202,7 +202,7 @@ def test_numbers_and_names_are_not_nearly_others(query: str, right: str, wrong: 
     assert all(score.score < 0.8 * best.score for score in ranking.scores if score.index == 0)
 
 
-@pytest.mark.parametrize("other", ["sha512", "v2", "20", "429", "决策", "приветы", "qzxv"])
+@pytest.mark.parametrize("other", ["sha512", "v2", "20", "429", "决策", "здравствуй", "jjwp"])
 def test_words_without_a_vector_have_nothing_near(other: str) -> None:
     asked = ["sha256", "v1", "18", "404", "决", "привет", "qzxk"]
     ranking = rank_documents(" ".join(asked), [Document("", other)])
@@ -303,3 +303,32 @@ def test_a_certain_answer_loads_no_numpy() -> None:
         "assert 'numpy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", probe], check=True, timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("query", "right"),
+    [
+        ("how to rolback a relase", "Rollback: redeploy the previous release."),
+        ("frankfrut machines at night", "The second rack stands in Frankfurt."),
+        ("cokie baner colours again", "The cookie banner is green."),
+    ],
+)
+def test_a_misspelt_word_finds_what_it_is_meant_for(query: str, right: str) -> None:
+    documents = [*STORE, Document("", right)]
+    ranking = rank_documents(query, documents)
+    assert ranking.scores[0].index == len(STORE)
+    assert ranking.evidence[0].near > 0.25
+
+
+def test_a_word_that_some_memory_has_is_no_misspelling_of_another() -> None:
+    documents = [Document("", "the relay restarts at night"), Document("", "the delay is two seconds")]
+    assert [score.index for score in rank_documents("why does our relay restart so oddly", documents).scores][:1] == [0]
+
+
+def test_a_question_of_many_unknown_words_is_not_guessed_at() -> None:
+    right = ["zorbalin", "quimpera", "vostrilo", "plarnex", "dwimbole", "kraxtile", "brunolta", "smirgeth", "flopnard"]
+    misspelt = [word[:-2] + word[-1] + word[-2] for word in right]
+    documents = [Document("", " ".join(right))]
+    few, many = (rank_documents(" ".join(misspelt[:count]), documents) for count in (8, 9))
+    assert few.evidence[0].near > 0.5
+    assert not many.scores or many.evidence[0].near < 0.5

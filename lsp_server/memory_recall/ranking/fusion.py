@@ -5,7 +5,8 @@ Owns the formula and its constants. Its part of exact words is that of `lexical.
 For a word q of the question and a document d, with the idf, tf and damping of `lexical.py`:
 
     exact    = tf/(tf + damping)
-    near     = cosine^2 · tf/(tf + damping)     for the word of d that is nearest to q, if it is near (`nearness.py`)
+    near     = cosine^2 · tf/(tf + damping)     for the word of d that is nearest to q, if it is near (`nearness.py`),
+                                                or that q, if nobody has it, may misspell (`misspellings.py`)
     words    = sum of idf · max(exact, near), over sum of idf, times 1 - c (1 - coverage)
     coverage = the mean over the words of 1 for one that d has, and cosine^2 for one that is near
     meaning  = the cosine of the question's vector with the document's, both centred on the mean of the collection
@@ -27,6 +28,7 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.ranking import meaning
 from memory_recall.ranking.lexical import inverse_frequency
 from memory_recall.ranking.mentions import Mentions, mentions_of
+from memory_recall.ranking.misspellings import with_misspellings
 from memory_recall.ranking.nearness import near_terms
 from memory_recall.ranking.parts import Collection, Doubles, Floats, Mask, Numbers
 from memory_recall.text import tokens
@@ -96,9 +98,17 @@ def by_meaning(
     cancellation: Cancellation | None = None,
 ) -> Answer:
     """The documents that have a word of the question or a near one, ranked by words and meaning."""
-    vectors = _vectors(query, words)
+    written = _written(query, words)
+    vectors = meaning.load().vectors_of(written)
     near = near_terms(query, [word.stem for word in words], vectors, collection)
-    question = _weighed(words, mentions_of(words, near, collection, cancellation), collection)
+    mentions = mentions_of(words, near, collection, cancellation)
+    unknown = [number for number, found in enumerate(mentions) if not len(found.documents)]
+    if unknown:
+        guessed = with_misspellings(unknown, written, near, collection)
+        for number in unknown:
+            if guessed[number] is not near[number]:
+                mentions[number] = mentions_of([words[number]], [guessed[number]], collection, cancellation)[0]
+    question = _weighed(words, mentions, collection)
     documents, word_scores = _word_scores(question, collection)
     if not len(documents):
         return Answer(question, documents, word_scores, np.zeros(0, np.float32), 0)
@@ -201,13 +211,13 @@ def _word_scores(question: Question, collection: Collection) -> tuple[Numbers, D
     return mentioned, np.minimum(scores.astype(np.float64), 1.0)
 
 
-def _vectors(query: str, words: Sequence[tokens.QueryWord]) -> Floats:
-    """A row for each word of the question: the vector of the word as it is first written there."""
+def _written(query: str, words: Sequence[tokens.QueryWord]) -> list[str]:
+    """Each word of a question as it is first written there; nothing for what is no word of its own."""
     written: dict[str, str] = {}
     asked = [word for word in tokens.words(query) if word not in tokens.STOP_WORDS]
     for stem, word in zip(tokens.stems(asked), asked, strict=True):
         written.setdefault(stem, word)
-    return meaning.load().vectors_of([written.get(word.stem, "") for word in words])
+    return [written.get(word.stem, "") for word in words]
 
 
 def _direction(vector: Doubles, collection: Collection) -> Floats:

@@ -29,8 +29,10 @@ ALIKE = 0.45
 _TELLING = 3
 """How many letters the pieces of a word must have on average, for something to stand for it: a slip of the fingers has
 a vector too, but one that says nothing."""
-_REMEMBERED = 500
-"""Words whose near terms a segment remembers: some kilobytes each. People ask with the same words again and again."""
+_REMEMBERED = 1_000
+"""Words whose nearest terms a segment remembers, a kilobyte each. People ask with the same words again and again."""
+_KEPT = 128
+"""How many of the nearest terms it remembers: more than are used, since some may stand in dead documents only."""
 
 
 class NearTerms(NamedTuple):
@@ -49,11 +51,10 @@ def near_terms(query: str, stems: Sequence[str], vectors: Floats, collection: Co
     related = related_stems(query)
     found: list[list[NearTerms]] = []
     for stem, vector in zip(stems, vectors, strict=True):
-        length = np.linalg.norm(vector)
-        near = _nearest(_by_part(stem, vector / length, collection), collection) if length else []
+        near = _nearest_to(stem, vector, collection) if vector.any() else []
         if stem in related:
             others = [_related(part.segment, related[stem]) for part in collection.parts]
-            near = [_united(*both) for both in zip(near, others, strict=True)] if near else others
+            near = [united(*both) for both in zip(near, others, strict=True)] if near else others
         found.append(near)
     return found
 
@@ -70,10 +71,9 @@ def words_alike(query: str, collection: Collection) -> tuple[str, ...]:
     for word, stem, vector in zip(asked, tokens.stems(asked), table.vectors_of(asked), strict=True):
         pieces = table.pieces_of(word)
         if pieces and len(word) >= _TELLING * len(pieces):
-            near = _by_part(stem, vector / np.linalg.norm(vector), collection)
             alike = {
                 part.segment.term(term)
-                for part, (terms, cosines) in zip(collection.parts, _nearest(near, collection), strict=True)
+                for part, (terms, cosines) in zip(collection.parts, _nearest_to(stem, vector, collection), strict=True)
                 for term in terms[cosines >= np.float32(ALIKE)].tolist()
             }
             found.update(dict.fromkeys(sorted(alike)))
@@ -86,27 +86,42 @@ def _related(segment: Segment, stems: Sequence[str]) -> NearTerms:
     return NearTerms(np.sort(terms), np.full(len(terms), RELATED, np.float32))
 
 
-def _united(one: NearTerms, other: NearTerms) -> NearTerms:
+def united(one: NearTerms, other: NearTerms) -> NearTerms:
+    """What is near by either measure, the nearest last. A term may stand there twice; its nearest place counts."""
     terms, cosines = np.concatenate([one.terms, other.terms]), np.concatenate([one.cosines, other.cosines])
     order = np.lexsort((terms, cosines))
     return NearTerms(terms[order], cosines[order])
 
 
-def _by_part(stem: str, direction: Floats, collection: Collection) -> list[NearTerms]:
-    """For each part all that is near to a word, alive or dead."""
+def _nearest_to(stem: str, vector: Floats, collection: Collection) -> list[NearTerms]:
+    """The terms nearest to a word with a vector, by part."""
+    direction = vector / np.linalg.norm(vector)
+    remembered = _remembered(stem, direction, collection)
+    chosen = _nearest(remembered, collection)
+    forgotten = [float(found.cosines[0]) for found in remembered if len(found.terms) == _KEPT]
+    cosines = np.unique(np.concatenate([found.cosines for found in chosen]))
+    if forgotten and (len(cosines) < MOST or cosines[0] <= max(forgotten)):
+        # So many of the nearest are dead that what was not kept counts as well.
+        products = meaning.load().products(direction)
+        chosen = _nearest([_found(part.segment, stem, products) for part in collection.parts], collection)
+    return chosen
+
+
+def _remembered(stem: str, direction: Floats, collection: Collection) -> list[NearTerms]:
+    """For each part the nearest of all that is near to a word, alive or dead."""
     key = stem, direction.tobytes()
-    remembered = [part.segment.near.get(key) for part in collection.parts]
-    products = None
+    known = [part.segment.near.get(key) for part in collection.parts]
+    products = meaning.load().products(direction) if None in known else None
     near: list[NearTerms] = []
-    for part, known in zip(collection.parts, remembered, strict=True):
-        if known is None:
-            products = meaning.load().products(direction) if products is None else products
-            near.append(_found(part.segment, stem, products))
+    for part, before in zip(collection.parts, known, strict=True):
+        if before is not None:
+            near.append(NearTerms(*before))
+        elif products is not None:
+            terms, cosines = _found(part.segment, stem, products)
+            near.append(NearTerms(terms[-_KEPT:].copy(), cosines[-_KEPT:].copy()))
             if len(part.segment.near) >= _REMEMBERED:
                 part.segment.near.clear()
             part.segment.near[key] = near[-1]
-        else:
-            near.append(NearTerms(*known))
     return near
 
 

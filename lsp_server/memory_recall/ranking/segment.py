@@ -7,13 +7,14 @@ hold, `cutting.py` makes them, `fusion.py` ranks by them. Knows no file, no stor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_recall.cancellation import Cancellation
-from memory_recall.ranking import meaning
+from memory_recall.ranking import meaning, typos
 from memory_recall.ranking.cutting import cut
 from memory_recall.ranking.layout import LAYOUT, MATRICES, WORD
 from memory_recall.ranking.lexical import Document
@@ -146,6 +147,17 @@ class Segment:
         if allowed is not None and len(wanted):
             wanted = wanted & np.logical_or.reduceat(allowed[self._documents], self._starts[:-1])
         return [term for term, is_wanted in zip(self._terms, wanted.tolist(), strict=True) if is_wanted]
+
+    @cached_property
+    def guessable(self) -> tuple[list[str], list[int]]:
+        """The words that others may be misspellings of, and the numbers of their terms."""
+        kinds = (self._arrays["kinds"] == WORD).tolist()
+        found = [
+            (term, number)
+            for number, (term, is_word) in enumerate(zip(self._terms, kinds, strict=True))
+            if is_word and typos.is_guessable(term)
+        ]
+        return [term for term, _ in found], [number for _, number in found]
 
 
 class _Lines:

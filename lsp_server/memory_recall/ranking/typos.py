@@ -33,24 +33,23 @@ def closest(word: str, vocabulary: Iterable[str], limit: int = 3, cutoff: int | 
     Words or whole names; case, accents and width do not count. `cutoff` is the most edits allowed, by the word's length
     where it is None. A word of up to five letters must begin with the right letter or have its first two swapped.
     """
+    candidates = list(dict.fromkeys(vocabulary))
+    normalised = [tokens.normalise(candidate) for candidate in candidates]
+    plausible = distances(tokens.normalise(word), normalised, cutoff)
+    plausible.sort(key=lambda found: (found[1], found[0]))
+    return [candidates[index] for index, _ in plausible[:limit]]
+
+
+def distances(word: str, vocabulary: Sequence[str], cutoff: int | None = None) -> list[tuple[int, int]]:
+    """Where in a vocabulary the words are that `word` may misspell, and how many edits away. All are normalised."""
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
-    asked = tokens.normalise(word)
-    candidates = list(dict.fromkeys(vocabulary))
-    allowed = edits_allowed(len(asked)) if cutoff is None else cutoff
-    found = process.extract(
-        asked,
-        [tokens.normalise(candidate) for candidate in candidates],
-        scorer=OSA.distance,
-        processor=None,
-        score_cutoff=allowed,
-        limit=None,
-    )
-    plausible = [
-        (distance, index) for other, distance, index in found if not distance or _begins_alike(asked, str(other))
+    allowed = edits_allowed(len(word)) if cutoff is None else cutoff
+    found = process.extract(word, vocabulary, scorer=OSA.distance, processor=None, score_cutoff=allowed, limit=None)
+    return [
+        (index, int(distance)) for other, distance, index in found if not distance or _begins_alike(word, str(other))
     ]
-    return [candidates[index] for _, index in sorted(plausible)[:limit]]
 
 
 def corrected_query(query: str, documents: Sequence[Document], *, cancellation: Cancellation | None = None) -> str:
@@ -65,12 +64,12 @@ def corrected_query(query: str, documents: Sequence[Document], *, cancellation: 
 def corrected_by(query: str, words: Callable[[], Sequence[str]]) -> str:
     """As `corrected_query`, for documents of these words, which are asked for only if there is something to guess."""
     asked = list(dict.fromkeys(word for word in tokens.words(query) if word not in tokens.STOP_WORDS))
-    guessable = [word for word in asked if _is_guessable(word)]
+    guessable = [word for word in asked if is_guessable(word)]
     if not guessable or 2 * len(guessable) < len(asked) or len(asked) > _MOST_WORDS:
         return ""
     known = words()
     # With the stems as well: "tokne" is one edit from token, and two from the tokens that the text has.
-    vocabulary = [word for word in dict.fromkeys((*known, *tokens.stems(known))) if _is_guessable(word)]
+    vocabulary = [word for word in dict.fromkeys((*known, *tokens.stems(known))) if is_guessable(word)]
     corrections = [nearest for word in guessable if (nearest := closest(word, vocabulary, limit=1))]
     if 2 * len(corrections) < len(asked):
         return ""
@@ -92,7 +91,7 @@ def words_of(documents: Sequence[Document], cancellation: Cancellation | None = 
     return sorted(words - tokens.STOP_WORDS)
 
 
-def _is_guessable(word: str) -> bool:
+def is_guessable(word: str) -> bool:
     """Whether it is a word of letters: numbers and pairs of Chinese characters have no misspellings, only others."""
     return len(word) >= SHORTEST and word.isalpha()
 

@@ -1,0 +1,43 @@
+"""Misspelt words of a question: the terms of a collection that they may be meant for, as near words.
+
+Owns how near a misspelling is. What may be a misspelling at all is `typos.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memory_recall.ranking import typos
+from memory_recall.ranking.nearness import NearTerms, united
+from memory_recall.ranking.parts import Collection
+from memory_recall.ranking.segment import Segment
+
+MOST_WORDS = 8
+"""Unknown words of the longest question that is guessed at: who pastes a page has misspelt little of it."""
+
+
+def with_misspellings(
+    unknown: Sequence[int], written: Sequence[str], near: Sequence[Sequence[NearTerms]], collection: Collection
+) -> list[Sequence[NearTerms]]:
+    """What is near to each unknown word of a question (by number), with the terms that it may be a misspelling of.
+
+    A misspelling is as near as the share of its letters that are right: its cosine is the root of that, since what is
+    near counts by the square.
+    """
+    guessed = [number for number in unknown if typos.is_guessable(written[number])]
+    found = list(near)
+    for number in guessed if len(guessed) <= MOST_WORDS else ():
+        terms = [_misspelt(written[number], part.segment) for part in collection.parts]
+        others = near[number] or [NearTerms(term.terms[:0], term.cosines[:0]) for term in terms]
+        found[number] = [united(*both) for both in zip(others, terms, strict=True)]
+    return found
+
+
+def _misspelt(word: str, segment: Segment) -> NearTerms:
+    texts, numbers = segment.guessable
+    distances = typos.distances(word, texts)
+    terms = np.array([numbers[index] for index, _ in distances], np.uint32)
+    shares = np.array([1.0 - distance / len(word) for _, distance in distances], np.float32)
+    return NearTerms(terms, np.sqrt(shares))
