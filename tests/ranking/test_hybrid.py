@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -268,13 +269,18 @@ def test_what_the_floor_refuses_is_held_back_and_counted() -> None:
     everything = rank_documents(query, STORE)
     judged: list[Evidence] = []
 
-    def floor(evidence: Evidence) -> bool:
-        judged.append(evidence)
-        return evidence.exact > 0
+    def floor(evidence: Sequence[Evidence]) -> list[bool]:
+        judged.extend(evidence)
+        return [each.exact > 0 for each in evidence]
 
     ranking = rank_documents(query, STORE, floor=floor, limit=1)
     assert judged == list(everything.evidence)
     assert ranking.held_back == sum(evidence.exact == 0 for evidence in everything.evidence) > 0
+    assert ranking.refused == {
+        score.index
+        for score, evidence in zip(everything.scores, everything.evidence, strict=True)
+        if not evidence.exact
+    }
     assert ranking.scores == everything.scores[:1]
     assert ranking.matched == everything.matched
 

@@ -41,11 +41,12 @@ RANKED_AGAIN = 200
 
 
 class Question(NamedTuple):
-    """The words of a question, where each is mentioned, and its idf."""
+    """The words of a question, where each is mentioned, its idf, and whether what is near to it tells anything."""
 
     words: Sequence[tokens.QueryWord]
     mentions: Sequence[Mentions]
     weights: Sequence[float]
+    telling: Sequence[bool]
 
 
 class Answer(NamedTuple):
@@ -102,13 +103,12 @@ def by_meaning(
     vectors = meaning.load().vectors_of(written)
     near = near_terms(query, [word.stem for word in words], vectors, collection)
     mentions = mentions_of(words, near, collection, cancellation)
+    telling = [not meaning.load().is_crumbly(word) for word in written]
     unknown = [number for number, found in enumerate(mentions) if not len(found.documents)]
-    if unknown:
-        guessed = with_misspellings(unknown, written, near, collection)
-        for number in unknown:
-            if guessed[number] is not near[number]:
-                mentions[number] = mentions_of([words[number]], [guessed[number]], collection, cancellation)[0]
-    question = _weighed(words, mentions, collection)
+    for number, guessed in with_misspellings(unknown, written, near, collection).items():
+        mentions[number] = mentions_of([words[number]], [guessed], collection, cancellation)[0]
+        telling[number] = True
+    question = _weighed(words, mentions, collection, telling)
     documents, word_scores = _word_scores(question, collection)
     if not len(documents):
         return Answer(question, documents, word_scores, np.zeros(0, np.float32), 0)
@@ -144,8 +144,8 @@ def any_has_all(question: Question) -> bool:
 class Shares(NamedTuple):
     """What of a question the documents of an answer have: a row each, in their order.
 
-    `found` has a column for each word: whether the document has it. `exact`, `near` and `coverage` are those of
-    `hybrid.Evidence`; `known`, a single number, as well.
+    `found` has a column for each word: whether the document has it. `exact`, `near`, `coverage` and `telling` are those
+    of `hybrid.Evidence`; `known`, a single number, as well.
     """
 
     found: Mask
@@ -153,6 +153,7 @@ class Shares(NamedTuple):
     near: Doubles
     coverage: Doubles
     known: float
+    telling: Doubles
 
 
 def shares_of(answer: Answer) -> Shares:
@@ -167,7 +168,15 @@ def shares_of(answer: Answer) -> Shares:
     weights = np.array(question.weights) / sum(question.weights)
     squares[found] = 0.0
     known = np.array([len(mentions.documents) > 0 for mentions in question.mentions])
-    return Shares(found, found @ weights, squares @ weights, (found + squares).mean(axis=1), float(known @ weights))
+    telling = np.where(question.telling, squares, 0.0)
+    return Shares(
+        found,
+        found @ weights,
+        squares @ weights,
+        (found + squares).mean(axis=1),
+        float(known @ weights),
+        telling @ weights,
+    )
 
 
 def _looked_up(wanted: Numbers, among: Numbers) -> tuple[Numbers, Mask]:
@@ -184,9 +193,14 @@ def _fused(word_scores: Doubles, meanings: Floats, best: float) -> Doubles:
     return fused
 
 
-def _weighed(words: Sequence[tokens.QueryWord], mentions: Sequence[Mentions], collection: Collection) -> Question:
+def _weighed(
+    words: Sequence[tokens.QueryWord],
+    mentions: Sequence[Mentions],
+    collection: Collection,
+    telling: Sequence[bool] | None = None,
+) -> Question:
     weights = [inverse_frequency(collection.count, len(found.documents)) for found in mentions]
-    return Question(words, mentions, weights)
+    return Question(words, mentions, weights, [True] * len(words) if telling is None else telling)
 
 
 def _word_scores(question: Question, collection: Collection) -> tuple[Numbers, Doubles]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_recall.cancellation import Cancellation
@@ -31,7 +32,8 @@ class Evidence(NamedTuple):
     `exact`: the share of the question's idf whose words it has; `near`: the share of what is near to the other words,
     each times its squared cosine; `meaning`: the cosine of question and document, from -1 to 1; `coverage`: the mean
     over the words of 1 for one that it has, and the squared cosine for one that is near. `asked`: how many words the
-    question has; `known`: the share of its idf whose words any document has.
+    question has; `known`: the share of its idf whose words any document has; `found`: how many of its words this one
+    has; `telling`: as `near`, but without words that fall into crumbs (`asdfqwer`), to which anything is near by chance.
     """
 
     exact: float
@@ -40,17 +42,20 @@ class Evidence(NamedTuple):
     coverage: float
     asked: int
     known: float
+    found: int = 0
+    telling: float = 0.0
 
 
-Floor = Callable[[Evidence], bool]
-"""Whether a document is an answer at all."""
+Floor = Callable[[Sequence[Evidence]], Sequence[bool]]
+"""Which of the best documents, best first, are answers at all."""
 
 
 class Ranking(NamedTuple):
     """An answer: the best documents, best first, and the evidence for each.
 
-    `matched` counts all documents that mention a word of the question or one near to it. `held_back` counts those that
-    would stand among the best, and that the floor does not let through. `certain` says that words alone decided.
+    `matched` counts all documents that mention a word of the question or one near to it. `held_back` counts those of
+    them that the floor does not let through: `refused` by number, and where the last one that was judged is refused,
+    also all that rank behind it. `certain` says that words alone decided.
     """
 
     scores: tuple[Score, ...] = ()
@@ -58,6 +63,7 @@ class Ranking(NamedTuple):
     matched: int = 0
     held_back: int = 0
     certain: bool = False
+    refused: frozenset[int] = frozenset()
 
 
 def may_be_certain(query: str, words: Sequence[tokens.QueryWord]) -> bool:
@@ -84,18 +90,40 @@ def rank_documents(
     cancellation: Cancellation | None = None,
 ) -> Ranking:
     """The answer of documents that stand in no index, as `rank_parts` would give it. Raises `Cancelled`."""
-    words = tokens.analysed(query)
-    if not words or not documents:
-        return Ranking()
-    if may_be_certain(query, words):
-        scores = lexical.rank(query, documents, cancellation=cancellation)
-        if _is_certain(query, words, scores, documents):
-            return _certain(words, scores, len(documents), limit)
+    certain = certain_answer(query, documents, limit=limit, cancellation=cancellation)
+    if certain is not None:
+        return certain
     from memory_recall.ranking.parts import Part
     from memory_recall.ranking.segment import Segment
 
     segment = Segment.build(documents, cancellation=cancellation)
     return rank_parts(query, [Part(segment)], limit=limit, floor=floor, cancellation=cancellation)
+
+
+def certain_answer(
+    query: str,
+    documents: Sequence[Document],
+    *,
+    weights: Sequence[float] | None = None,
+    limit: int | None = None,
+    cancellation: Cancellation | None = None,
+) -> Ranking | None:
+    """The answer by words alone, without numpy, where that is certain; None where `rank_parts` has to be asked.
+
+    `weights` are factors on the scores, as those of a `Part`. Raises `Cancelled`.
+    """
+    words = tokens.analysed(query)
+    if not words or not documents:
+        return Ranking()
+    if not may_be_certain(query, words):
+        return None
+    scores = lexical.rank(query, documents, cancellation=cancellation)
+    if not _is_certain(query, words, scores, documents):
+        return None
+    if weights is not None:
+        scores = [replace(score, score=score.score * weights[score.index]) for score in scores]
+        scores.sort(key=lambda score: (-score.score, score.index))
+    return _certain(words, scores, len(documents), limit)
 
 
 def rank_parts(
@@ -153,7 +181,13 @@ def _certain(words: Sequence[tokens.QueryWord], scores: Sequence[Score], documen
     shown = tuple(scores[:limit])
     evidence = tuple(
         Evidence(
-            sum(weights[stem] for stem in score.words) / best, 0.0, 0.0, score.matched / len(words), len(words), known
+            sum(weights[stem] for stem in score.words) / best,
+            0.0,
+            0.0,
+            score.matched / len(words),
+            len(words),
+            known,
+            score.matched,
         )
         for score in shown
     )
@@ -165,13 +199,19 @@ def _ranking(answer: Answer, limit: int | None, floor: Floor | None, *, certain:
 
     shares = shares_of(answer)
     asked = len(answer.question.words)
-    columns = (shares.exact, shares.near, answer.meanings, shares.coverage)
+    columns = (shares.exact, shares.near, answer.meanings, shares.coverage, shares.found.sum(axis=1), shares.telling)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    judged = [Evidence(exact, near, like, covered, asked, shares.known) for exact, near, like, covered in rows]
-    held = [number for number, evidence in enumerate(judged) if floor is None or floor(evidence)]
+    judged = [
+        Evidence(exact, near, like, covered, asked, shares.known, found, telling)
+        for exact, near, like, covered, found, telling in rows
+    ]
+    verdicts = [True] * len(judged) if floor is None else floor(judged)
+    held = [number for number, is_answer in enumerate(verdicts) if is_answer]
     scores: list[Score] = []
     for number in held[:limit]:
         words = tuple(answer.question.words[column].stem for column in shares.found[number].nonzero()[0])
         scores.append(Score(int(answer.documents[number]), float(answer.scores[number]), len(words), words))
     evidence = tuple(judged[number] for number in held[:limit])
-    return Ranking(tuple(scores), evidence, answer.matched, len(judged) - len(held), certain)
+    refused = frozenset(int(answer.documents[number]) for number, is_answer in enumerate(verdicts) if not is_answer)
+    behind = answer.matched - len(judged) if verdicts and not verdicts[-1] else 0
+    return Ranking(tuple(scores), evidence, answer.matched, len(refused) + behind, certain, refused)

@@ -31,6 +31,9 @@ _NO_PAIR = sys.maxsize
 _LETTERS_A_PIECE = 2
 """How many letters the pieces of a word must have on average: a word that falls into crumbs says nothing."""
 
+_LETTERS_OF_TELLING_PIECES = 2.75
+"""How many they must have for what is near to the word to be evidence of anything. Names need less to be found."""
+
 
 class Spelling(NamedTuple):
     """Words as pieces, laid out so that a sum over the pieces of all words takes a few additions of arrays.
@@ -105,6 +108,11 @@ class Meaning:
             return [whole]
         pieces = self._merged(word)
         return pieces if len(word) >= _LETTERS_A_PIECE * len(pieces) else []
+
+    def is_crumbly(self, word: str) -> bool:
+        """Whether a word has a vector that says little, because its pieces are short: `asdfqwer` is as, df, q, wer."""
+        pieces = self.pieces_of(word)
+        return len(pieces) > 1 and len(word) < _LETTERS_OF_TELLING_PIECES * len(pieces)
 
     def _merged(self, word: str) -> list[int]:
         """Byte pair encoding (Sennrich et al. 2016): the pair that was learnt first is merged first.

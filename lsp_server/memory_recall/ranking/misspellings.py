@@ -20,18 +20,19 @@ MOST_WORDS = 8
 
 def with_misspellings(
     unknown: Sequence[int], written: Sequence[str], near: Sequence[Sequence[NearTerms]], collection: Collection
-) -> list[Sequence[NearTerms]]:
-    """What is near to each unknown word of a question (by number), with the terms that it may be a misspelling of.
+) -> dict[int, list[NearTerms]]:
+    """What is near to those unknown words of a question (by number) that may be misspelt, the right words among it.
 
     A misspelling is as near as the share of its letters that are right: its cosine is the root of that, since what is
     near counts by the square.
     """
-    guessed = [number for number in unknown if typos.is_guessable(written[number])]
-    found = list(near)
-    for number in guessed if len(guessed) <= MOST_WORDS else ():
+    guessable = [number for number in unknown if typos.is_guessable(written[number])]
+    found: dict[int, list[NearTerms]] = {}
+    for number in guessable if len(guessable) <= MOST_WORDS else ():
         terms = [_misspelt(written[number], part.segment) for part in collection.parts]
-        others = near[number] or [NearTerms(term.terms[:0], term.cosines[:0]) for term in terms]
-        found[number] = [united(*both) for both in zip(others, terms, strict=True)]
+        if any(len(term.terms) for term in terms):
+            others = near[number] or [NearTerms(term.terms[:0], term.cosines[:0]) for term in terms]
+            found[number] = [united(*both) for both in zip(others, terms, strict=True)]
     return found
 
 
