@@ -37,8 +37,5 @@ def with_misspellings(
 
 
 def _misspelt(word: str, segment: Segment) -> NearTerms:
-    texts, numbers = segment.guessable
-    distances = typos.distances(word, texts)
-    terms = np.array([numbers[index] for index, _ in distances], np.uint32)
-    shares = np.array([1.0 - distance / len(word) for _, distance in distances], np.float32)
-    return NearTerms(terms, np.sqrt(shares))
+    terms, edits = segment.misspelt(word)
+    return NearTerms(terms, np.sqrt(1.0 - edits.astype(np.float32) / np.float32(len(word))))

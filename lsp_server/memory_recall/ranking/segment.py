@@ -51,6 +51,7 @@ class Segment:
         self.near: dict[tuple[str, bytes], tuple[NDArray[np.uint32], NDArray[np.float32]]] = {}
         """What `nearness.py` has found before, which depends on the segment alone."""
         self._found: dict[str, range] = {}
+        self._misspelt: dict[str, tuple[NDArray[np.uint32], NDArray[np.uint8]]] = {}
         self._documents: NDArray[np.uint32] = self._arrays["documents"]
         self._frequencies: NDArray[np.uint16] = self._arrays["frequencies"]
         self._starts: NDArray[np.uint32] = self._arrays["starts"]
@@ -148,16 +149,36 @@ class Segment:
             wanted = wanted & np.logical_or.reduceat(allowed[self._documents], self._starts[:-1])
         return [term for term, is_wanted in zip(self._terms, wanted.tolist(), strict=True) if is_wanted]
 
+    def misspelt(self, word: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """The terms that a word may be a misspelling of, and how many edits away each is."""
+        known = self._misspelt.get(word)
+        if known is None:
+            reach = typos.edits_allowed(len(word))
+            lengths = range(len(word) - reach, len(word) + reach + 1)
+            found = [
+                (numbers[index], edits)
+                for texts, numbers in (self._guessable[length] for length in lengths if length in self._guessable)
+                for index, edits in typos.distances(word, texts)
+            ]
+            found.sort()
+            terms, distances = np.array([term for term, _ in found]), np.array([edits for _, edits in found])
+            known = terms.astype(np.uint32), distances.astype(np.uint8)
+            if len(self._misspelt) >= _REMEMBERED:
+                self._misspelt.clear()
+            self._misspelt[word] = known
+        return known
+
     @cached_property
-    def guessable(self) -> tuple[list[str], list[int]]:
-        """The words that others may be misspellings of, and the numbers of their terms."""
+    def _guessable(self) -> dict[int, tuple[list[str], list[int]]]:
+        """The words that others may be misspellings of, and the numbers of their terms, by length."""
+        found: dict[int, tuple[list[str], list[int]]] = {}
         kinds = (self._arrays["kinds"] == WORD).tolist()
-        found = [
-            (term, number)
-            for number, (term, is_word) in enumerate(zip(self._terms, kinds, strict=True))
-            if is_word and typos.is_guessable(term)
-        ]
-        return [term for term, _ in found], [number for _, number in found]
+        for number, (term, is_word) in enumerate(zip(self._terms, kinds, strict=True)):
+            if is_word and typos.is_guessable(term):
+                texts, numbers = found.setdefault(len(term), ([], []))
+                texts.append(term)
+                numbers.append(number)
+        return found
 
 
 class _Lines:
