@@ -22,7 +22,7 @@ LEAST = 0.3
 MOST = 50
 """How many words are near to a word at most. Words equally near (the same word in several parts) count as one."""
 
-RELATED = 0.6
+RELATED = 0.65
 """The cosine that stands for a word of the same matter by the table of `related.py`."""
 ALIKE = 0.45
 """The cosine from which on a word may stand for another one that nobody has written."""

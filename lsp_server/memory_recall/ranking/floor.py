@@ -1,0 +1,51 @@
+"""Knowing when nothing matches: which of the best documents are answers, judged by what speaks for each.
+
+Owns the judgement and its figures. Pure; knows no document and loads no numpy. docs/ranking.md has what was measured.
+
+    support = exact + 0.9 telling + 0.4 max(0, meaning)
+
+Nothing is an answer where the most support among the first three, plus 0.3 known, is below 0.345; and no document is
+one that has less than a quarter of that support. But a document that has all the words asked for is always an answer,
+and to a question of one or two words one that has either. To such a question, where some document has all of its words,
+one that has none is no answer: who asks for "api" and is given it did not ask for webhooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memory_recall.ranking.hybrid import Evidence
+
+NEAR_WEIGHT, MEANING_WEIGHT, KNOWN_WEIGHT = 0.9, 0.4, 0.3
+LEAST = 0.345
+"""The support below which a question is answered with nothing."""
+LEAST_SHARE = 0.25
+"""The share of the best document's support below which another document is no answer beside it."""
+_FIRST = 3
+"""How many of the first are asked for the most support: the very first may stand there by a rare word alone."""
+_FEW_WORDS = 2
+
+
+def answers(evidence: Sequence[Evidence]) -> list[bool]:
+    """For each of the best documents, best first, whether it is an answer."""
+    first = evidence[:_FIRST]
+    most = max((_support(each) for each in first), default=0.0)
+    known = max((each.known for each in first), default=0.0)
+    is_silent = most + KNOWN_WEIGHT * known < LEAST or any(map(_is_whole_of_little, evidence))
+    return [_is_literal(each) or (not is_silent and _support(each) >= LEAST_SHARE * most) for each in evidence]
+
+
+def _support(evidence: Evidence) -> float:
+    return evidence.exact + NEAR_WEIGHT * evidence.telling + MEANING_WEIGHT * max(0.0, evidence.meaning)
+
+
+def _is_literal(evidence: Evidence) -> bool:
+    """Whether the document says what was asked for in so many words."""
+    return evidence.found >= (1 if evidence.asked <= _FEW_WORDS else evidence.asked)
+
+
+def _is_whole_of_little(evidence: Evidence) -> bool:
+    """Whether the document has all words of a question of few."""
+    return evidence.asked <= _FEW_WORDS and evidence.found == evidence.asked
