@@ -53,11 +53,12 @@ def test_the_commands_of_the_contract_are_all_there() -> None:
             "minConfidence",
             "scope",
             "includeExpired",
+            "includeWeak",
             "notify",
             "budget",
         },
         "memoryRecall.coven.recall": {"query", "familiar", "k", "since", "until", "verifiedOnly", "budget"},
-        "memoryRecall.search": {"query", "limit", "withCoven", "budget"},
+        "memoryRecall.search": {"query", "limit", "withCoven", "includeWeak", "budget"},
         "memoryRecall.show": {"reference"},
         "memoryRecall.status": set(),
     }

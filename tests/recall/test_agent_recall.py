@@ -154,6 +154,7 @@ def test_what_is_left_out_is_counted_under_the_first_filter_it_fails(world: Worl
         "scanned": 5,
         "matched": 1,
         "returned": 1,
+        "held_back": 0,
         "expired_skipped": 1,
         "low_confidence_skipped": 2,
         "scope_filtered_skipped": 1,

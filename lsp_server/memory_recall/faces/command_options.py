@@ -51,6 +51,10 @@ def _budget() -> Any:
     )
 
 
+def _weak() -> Any:
+    return _option(False, _YES_OR_NO, "whether memories are returned too that answer so poorly that they are held back")
+
+
 class Options(BaseModel):
     """What every command may be told: which project is meant in a window with several."""
 
@@ -93,6 +97,7 @@ class MemoryRecallOptions(Options):
         "only memories of this scope; all where it is not given",
     )
     include_expired: Flag = _option(False, _YES_OR_NO, "whether memories past their expiry are returned too")
+    include_weak: Flag = _weak()
     notify: Notify = _option(
         "always", "one of always, failures and never", "when a message is left in the project's inbox"
     )
@@ -119,6 +124,7 @@ class SearchOptions(Options):
     query: str = _option(..., _TEXT, "words")
     limit: Whole = _option(10, "a whole number from 1 to 50", "how many hits at most", ge=1, le=50)
     with_coven: Flag = _option(False, _YES_OR_NO, "whether the query is also given to the coven-memory binary")
+    include_weak: Flag = _weak()
     budget: Tokens | None = _budget()
 
 

@@ -125,6 +125,7 @@ def _memory_recall(options: Any, at: Surroundings) -> dict[str, Any]:
         min_confidence=options.min_confidence,
         scope=options.scope,
         include_expired=options.include_expired,
+        include_weak=options.include_weak,
         notify=options.notify,
         budget=_budget(options),
     )
@@ -150,7 +151,11 @@ def _search(options: Any, at: Surroundings) -> dict[str, Any]:
     from memory_recall.recall.everywhere import SearchQuery, search
 
     request = SearchQuery(
-        query=options.query, limit=options.limit, with_coven=options.with_coven, budget=_budget(options)
+        query=options.query,
+        limit=options.limit,
+        with_coven=options.with_coven,
+        include_weak=options.include_weak,
+        budget=_budget(options),
     )
     return search(request, at.place, at.environment, at.shelf, at.cancellation).as_json()
 
@@ -192,8 +197,8 @@ COMMANDS: tuple[Command, ...] = (
         "query",
         _memory_recall,
         "the run's `result.json`: `run_id`, `status`, `states`, `query`, the filters and what each left out, "
-        "`continuity`, `memories` (`memory_id`, `type`, `title`, `content`, `tags`, `confidence`, `score`, "
-        "`created_at`, `path`), `problems`, `budget` where one was given.",
+        "`held_back`, `continuity`, `memories` (`memory_id`, `type`, `title`, `content`, `tags`, `confidence`, "
+        "`score`, `created_at`, `path`), `problems`, `budget` where one was given.",
         records=lambda _: True,
     ),
     Command(
@@ -217,8 +222,8 @@ COMMANDS: tuple[Command, ...] = (
         "SearchOptions",
         "query",
         _search,
-        "`query`, `count`, `hits` (`system`, `id`, `title`, `text`, `score`, `provenance`, `also`), `problems`, "
-        "`budget` where one was given.",
+        "`query`, `match`, `count`, `hits` (`system`, `id`, `title`, `text`, `score`, `provenance`, `also`), "
+        "`omitted`, `held_back`, `problems`, `budget` where one was given.",
         starts_process=lambda options: bool(options.with_coven),
     ),
     Command(

@@ -33,7 +33,8 @@ class Evidence(NamedTuple):
     each times its squared cosine; `meaning`: the cosine of question and document, from -1 to 1; `coverage`: the mean
     over the words of 1 for one that it has, and the squared cosine for one that is near. `asked`: how many words the
     question has; `known`: the share of its idf whose words any document has; `found`: how many of its words this one
-    has; `telling`: as `near`, but without words that fall into crumbs (`asdfqwer`), to which anything is near by chance.
+    has; `telling`: as `near`, but without words that fall into crumbs (`asdfqwer`), to which anything is near by
+    chance.
     """
 
     exact: float

@@ -289,8 +289,9 @@ def _good_news(result: AgentResult, project: Path) -> Notice:
     found = "1 memory" if counts.returned == 1 else f"{counts.returned} memories"
     about = f' for "{for_log(result.request.query)}"' if result.ranked_by == "relevance" else ""
     left_out = counts.expired_skipped + counts.low_confidence_skipped + counts.scope_filtered_skipped
+    weak = f", {counts.held_back} too weak" if counts.held_back else ""
     lines = [
-        f"{found} returned, {counts.matched} matched, {counts.scanned} scanned, {left_out} left out by filters.",
+        f"{found} returned, {counts.matched} matched{weak}, {counts.scanned} scanned, {left_out} left out by filters.",
         "",
         *_trace(result.run, record),
         *([""] if result.hits else []),

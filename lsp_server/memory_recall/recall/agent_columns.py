@@ -21,8 +21,11 @@ from memory_recall.recall.agent_search import (
     RECENCY_SHARE,
     UNKNOWN_CONFIDENCE,
     AgentHit,
+    Best,
     Counts,
+    floor_of,
     has_words,
+    to_the_hour,
 )
 from memory_recall.stores.agent_columns import NEVER, moment_of
 from memory_recall.stores.agent_entry import MEMORY_TYPES, SCOPES
@@ -62,17 +65,17 @@ def search(
         low = asked & (columns["confidence"] < request.min_confidence)  # an unknown one is not less
         unsure += int(np.count_nonzero(low))
         parts.append(_part(store, number, asked & ~low, now))
-    matched, best = _best(request, store, parts, now, cancellation)
-    hits = tuple(_hit(store, row, score, now) for score, row in best)
-    return Counts(scanned, matched, len(hits), expired, unsure, out_of_scope), hits
+    best = _best(request, store, parts, now, cancellation)
+    hits = tuple(_hit(store, row, score, now) for score, row in best.scored)
+    return Counts(scanned, best.matched, len(hits), best.held_back, expired, unsure, out_of_scope), hits
 
 
 def _part(store: IndexedStore, number: int, allowed: _Mask, now: datetime) -> Part:
     """What is to be ranked of one block: the one that was ranked last time, where it is the same.
 
-    A part remembers what was counted. For its sake recency is told by the whole hour, which moves no score by 0.00002.
+    A part remembers what was counted. For its sake recency is told by the whole hour.
     """
-    hour = now.replace(minute=0, second=0, microsecond=0)
+    hour = to_the_hour(now)
     remembered = store.parts.get(number)
     if remembered is not None and remembered[0] == hour and _same(remembered[1].allowed, allowed):
         return remembered[1]
@@ -95,14 +98,16 @@ def _hit(store: IndexedStore, row: int, score: float, now: datetime) -> AgentHit
 
 def _best(
     request: AgentQuery, store: IndexedStore, parts: list[Part], now: datetime, cancellation: Cancellation | None
-) -> tuple[int, list[tuple[float, int]]]:
-    """How many entries match (all of them where the query has no words), and the scores and rows of the best."""
+) -> Best:
+    """The best rows. All entries match where the query has no words."""
     if not parts:
-        return 0, []
+        return Best((), 0)
     rows = np.concatenate(store.state.rows)
     if has_words(request):
-        ranking = rank_parts(request.query, parts, limit=request.limit, cancellation=cancellation)
-        return ranking.matched, [(score.score, int(rows[score.index])) for score in ranking.scores[: request.limit]]
+        floor = floor_of(request)
+        ranking = rank_parts(request.query, parts, limit=request.limit, floor=floor, cancellation=cancellation)
+        scored = [(score.score, int(rows[score.index])) for score in ranking.scores]
+        return Best(scored, ranking.matched, ranking.held_back)
     allowed = np.concatenate([part.allowed for part in parts])
     position = np.concatenate([part.position for part in parts])
     standing = [_standing(block.columns, now) for block in store.state.blocks]
@@ -112,7 +117,7 @@ def _best(
         place = len(found) - request.limit
         best = found[score[found] >= np.partition(score[found], place)[place]]
     best = best[np.lexsort((position[best], -score[best]))][: request.limit]
-    return len(found), [(float(score[index]), int(rows[index])) for index in best]
+    return Best([(float(score[index]), int(rows[index])) for index in best], len(found))
 
 
 def _standing(columns: Arrays, now: datetime) -> tuple[_Floats, _Floats]:

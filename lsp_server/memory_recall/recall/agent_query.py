@@ -22,8 +22,9 @@ Notify = Literal["always", "failures", "never"]
 class AgentQuery:
     """A question to the memories of one project.
 
-    `types` and `scope` None mean all. `run_id` None has one made. `parent` is who is told; None: the environment's
-    `MEMORY_RECALL_PARENT`, else `coordinator`. What a `budget` has no room for is not returned.
+    `types` and `scope` None mean all. `include_weak` returns what answers poorly, too. `run_id` None has one made.
+    `parent` is who is told; None: the environment's `MEMORY_RECALL_PARENT`, else `coordinator`. What a `budget` has no
+    room for is not returned.
     """
 
     query: str
@@ -32,6 +33,7 @@ class AgentQuery:
     min_confidence: float = 0.3
     scope: str | None = None
     include_expired: bool = False
+    include_weak: bool = False
     run_id: str | None = None
     parent: str | None = None
     notify: str = "always"
@@ -43,7 +45,7 @@ class AgentQuery:
         return MEMORY_TYPES if self.types is None else tuple(type_ for type_ in MEMORY_TYPES if type_ in self.types)
 
     def filters_as_json(self) -> dict[str, Any]:
-        """`{query, types, min_confidence, limit, scope, include_expired}`, as either record holds them."""
+        """What was asked for, as either record holds it."""
         return {
             "query": self.query,
             "types": list(self.asked_types),
@@ -51,6 +53,7 @@ class AgentQuery:
             "limit": self.limit,
             "scope": self.scope,
             "include_expired": self.include_expired,
+            "include_weak": self.include_weak,
         }
 
 

@@ -6,9 +6,10 @@ Relevance ranks. Confidence and recency move it by so little that they decide be
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_recall.recall.agent_query import AgentQuery
 from memory_recall.stores.agent import AgentEntry, AgentStore
@@ -16,6 +17,7 @@ from memory_recall.text.dates import days_between, parse_moment
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
+    from memory_recall.ranking.hybrid import Floor, Ranking
     from memory_recall.recall.budget import Trimmed
 
 CONFIDENCE_SHARE, RECENCY_SHARE = 0.03, 0.02
@@ -72,21 +74,26 @@ class AgentHit:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of the entries of the types asked for. Each entry is counted under the first filter that it fails."""
+    """What became of the entries of the types asked for. Each entry is counted under the first filter that it fails.
+
+    `held_back` are those of the matched ones that answer too poorly to be returned, whatever the limit.
+    """
 
     scanned: int
     matched: int = 0
     returned: int = 0
+    held_back: int = 0
     expired_skipped: int = 0
     low_confidence_skipped: int = 0
     scope_filtered_skipped: int = 0
 
     def as_json(self) -> dict[str, int]:
-        """All six, under their names."""
+        """All seven, under their names."""
         return {
             "scanned": self.scanned,
             "matched": self.matched,
             "returned": self.returned,
+            "held_back": self.held_back,
             "expired_skipped": self.expired_skipped,
             "low_confidence_skipped": self.low_confidence_skipped,
             "scope_filtered_skipped": self.scope_filtered_skipped,
@@ -123,33 +130,72 @@ def search(
             unsure += 1
         else:
             kept.append(index)
-    matched, best = _best(request, store, kept, now, cancellation)
+    best = _best(request, store, kept, now, cancellation)
     hits = tuple(
-        AgentHit(store.entries[index], round(score, 4), store.entries[index].is_expired(now)) for score, index in best
+        AgentHit(store.entries[index], round(score, 4), store.entries[index].is_expired(now))
+        for score, index in best.scored
     )
-    return Counts(len(scanned), matched, len(hits), expired, unsure, out_of_scope), hits
+    return Counts(len(scanned), best.matched, len(hits), best.held_back, expired, unsure, out_of_scope), hits
+
+
+class Best(NamedTuple):
+    """The scores and numbers of the best entries, best first; how many match; how many of those are held back."""
+
+    scored: Sequence[tuple[float, int]]
+    matched: int
+    held_back: int = 0
+
+
+def floor_of(request: AgentQuery) -> Floor | None:
+    """What decides which of the best entries are answers; None where all are asked for."""
+    from memory_recall.ranking.floor import answers
+
+    return None if request.include_weak else answers
+
+
+def to_the_hour(now: datetime) -> datetime:
+    """The moment from which recency is told, so that what is ranked can be kept: it moves no score by 0.00002."""
+    return now.replace(minute=0, second=0, microsecond=0)
 
 
 def _best(
     request: AgentQuery, store: AgentStore, kept: list[int], now: datetime, cancellation: Cancellation | None
-) -> tuple[int, list[tuple[float, int]]]:
-    """How many entries match (all of them where the query has no words), and the scores and indices of the best."""
-    from memory_recall.ranking.lexical import rank
+) -> Best:
+    """All entries match where the query has no words."""
+    if not has_words(request):
+        alone = [(_standing_alone(store.entries[index], now), index) for index in kept]
+        alone.sort(key=lambda scored: (-scored[0], scored[1]))
+        return Best(alone[: request.limit], len(kept))
+    from memory_recall.ranking.hybrid import certain_answer
 
-    if has_words(request):
-        scores = rank(request.query, [store.documents[index] for index in kept], cancellation=cancellation)
-        matched = len(scores)
-        # What lies further below the last of the best than confidence and recency can lift it need not be looked at.
-        least = (
-            scores[min(request.limit, matched) - 1].score * (1.0 - CONFIDENCE_SHARE - RECENCY_SHARE) if scores else 0
-        )
-        near = [(score.score, kept[score.index]) for score in scores if score.score >= least]
-        found = [(relevance * _preference(store.entries[index], now), index) for relevance, index in near]
+    weights = [_preference(store.entries[index], to_the_hour(now)) for index in kept]
+    documents = [store.documents[index] for index in kept]
+    ranking = certain_answer(request.query, documents, weights=weights, limit=request.limit, cancellation=cancellation)
+    if ranking is not None:
+        scored = [(score.score, kept[score.index]) for score in ranking.scores]
     else:
-        matched = len(kept)
-        found = [(_standing_alone(store.entries[index], now), index) for index in kept]
-    found.sort(key=lambda scored: (-scored[0], scored[1]))
-    return matched, found[: request.limit]
+        ranking = _by_meaning(request, store, kept, weights, cancellation)
+        scored = [(score.score, score.index) for score in ranking.scores]
+    return Best(scored, ranking.matched, ranking.held_back)
+
+
+def _by_meaning(
+    request: AgentQuery,
+    store: AgentStore,
+    kept: Sequence[int],
+    weights: Sequence[float],
+    cancellation: Cancellation | None,
+) -> Ranking:
+    """The answer of the entries that are kept, by their numbers in the store."""
+    import numpy as np
+
+    from memory_recall.ranking.hybrid import rank_parts
+    from memory_recall.ranking.parts import Part
+
+    allowed, factors = np.zeros(store.count, bool), np.ones(store.count, np.float32)
+    allowed[kept], factors[kept] = True, weights
+    part = Part(store.held.segment, allowed, factors)
+    return rank_parts(request.query, [part], limit=request.limit, floor=floor_of(request), cancellation=cancellation)
 
 
 def _preference(entry: AgentEntry, now: datetime) -> float:

@@ -15,11 +15,13 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment, Place
 from memory_recall.errors import RecallError, UsageError
 from memory_recall.model import Memory, Problem, StandingCode, System
+from memory_recall.ranking.held import HeldDocuments
 from memory_recall.ranking.lexical import Document, Score
 from memory_recall.recall.budget import Budget, Item, Portion, Share, Spent, Trimmed, fitted, trimmed_to
-from memory_recall.recall.everywhere_scores import Match, Section, numbered, scores_of
+from memory_recall.recall.everywhere_scores import Match, Scores, Section, numbered, scores_of, section_of
 from memory_recall.recall.near_duplicates import Text, say_the_same
 from memory_recall.stores.agent_reading import EntryChanged
+from memory_recall.text.names import Names
 from memory_recall.text.snippets import shortened, snippet
 
 if TYPE_CHECKING:
@@ -50,13 +52,14 @@ _CLAIMS = 20
 class SearchQuery:
     """What is asked. `limit` is 1 to 50. `familiar` is whose Coven documents are meant, with `with_coven` only.
 
-    What a `budget` has no room for is not returned.
+    `include_weak` returns what answers poorly, too. What a `budget` has no room for is not returned.
     """
 
     query: str = field(repr=False)
     limit: int = 10
     with_coven: bool = False
     familiar: str = "coven"
+    include_weak: bool = False
     budget: Budget | None = None
 
 
@@ -120,12 +123,14 @@ class SearchResult:
     """An answer. `match` says what the best hits have of the query: the name itself, words, words of the same matter.
 
     `omitted` counts the hits that the limit cut off. Far down the list, where nothing is folded, each memory is one.
+    `held_back` counts the memories that answer too poorly to be hits, whatever the limit.
     """
 
     query: str = field(repr=False)
     match: Match
     hits: tuple[Hit, ...]
     omitted: int = 0
+    held_back: int = 0
     problems: tuple[Problem, ...] = ()
     budget: Spent | None = None
 
@@ -139,7 +144,7 @@ class SearchResult:
         return replace(self, hits=hits, problems=self.problems[: share.problems], budget=share.spent)
 
     def as_json(self) -> dict[str, Any]:
-        """`{v, query, match, count, hits, omitted, problems}`, and `budget` where there was one."""
+        """`{v, query, match, count, hits, omitted, held_back, problems}`, and `budget` where there was one."""
         shape = {
             "v": 1,
             "query": self.query,
@@ -147,6 +152,7 @@ class SearchResult:
             "count": len(self.hits),
             "hits": [hit.as_json() for hit in self.hits],
             "omitted": self.omitted,
+            "held_back": self.held_back,
             "problems": [problem.as_json() for problem in self.problems],
         }
         return shape if self.budget is None else {**shape, "budget": self.budget.as_json()}
@@ -167,26 +173,27 @@ def search(
     for held in (False, False, False, True):  # what is held in memory cannot change under our hands
         sections, problems = _sections(request, place, environment, shelf, cancellation, held=held)
         try:
-            match, hits, omitted = _found(request, sections, cancellation)
+            scores, hits = _found(request, sections, cancellation)
         except EntryChanged:
             for section in sections:
-                if section.indexed is not None:
-                    section.indexed.doubt()
+                section.doubt()
         else:
             break
     folded = _folded(hits)
-    shown, omitted = folded[: request.limit], len(folded[request.limit :]) + omitted
-    return fitted(SearchResult(request.query, match, tuple(shown), omitted, tuple(problems)), request.budget)
+    shown, omitted = folded[: request.limit], len(folded[request.limit :]) + scores.beyond
+    result = SearchResult(request.query, scores.match, tuple(shown), omitted, scores.held_back, tuple(problems))
+    return fitted(result, request.budget)
 
 
 def _found(
     request: SearchQuery, sections: Sequence[Section], cancellation: Cancellation | None
-) -> tuple[Match, list[Hit], int]:
-    """The hits that may be shown, best first, and how many there are beyond them. Raises `EntryChanged`."""
+) -> tuple[Scores, list[Hit]]:
+    """The scores, and the hits that may be shown, best first. Raises `EntryChanged`."""
     considered = max(_CONSIDERED_AT_LEAST, request.limit * _CONSIDERED)
-    match, scores, beyond = scores_of(request.query.strip(), sections, considered, cancellation)
-    hits = _in_order_of_succession([_hit(score, sections) for score in scores[:considered]])
-    return match, hits, beyond + len(scores[considered:])
+    query, weak = request.query.strip(), request.include_weak
+    scores = scores_of(query, sections, considered, cancellation, include_weak=weak)
+    starts = [start for start, _ in numbered(sections)]
+    return scores, _in_order_of_succession([_hit(score, sections, starts) for score in scores.best])
 
 
 def _check(request: SearchQuery) -> None:
@@ -243,7 +250,8 @@ def _nemp(place: Place, environment: Environment, shelf: Shelf) -> Iterator[Sect
     stores += [shelf.nemp(places.global_, "global")] if places.global_ is not None else []
     for store in stores:
         yield from store.problems
-        yield Section("nemp", store.documents, store.keys, partial(_nemp_memory, store))
+        held = shelf.held(store)
+        yield Section.of_held("nemp", held, partial(_nemp_memory, store), held.titles)
 
 
 def _nemp_memory(store: NempStore, number: int) -> Memory:
@@ -261,10 +269,16 @@ def _agent(
     yield from store.problems
     now = environment.now()
     if not isinstance(store, AgentStore):
-        yield Section("memory", (), (), lambda at: as_memory(store.entry_at(at), now), indexed=store)
+        yield Section(
+            "memory",
+            store.size,
+            lambda at: as_memory(store.entry_at(at), now),
+            naming=lambda name: ((number, name.casefold()) for number in store.numbers_named(name)),
+            parts=lambda: store.whole,
+            doubt=store.doubt,
+        )
         return
-    ids = [entry.memory_id for entry in store.entries]
-    yield Section("memory", store.documents, ids, lambda at: as_memory(store.entries[at], now))
+    yield Section.of_held("memory", store.held, lambda at: as_memory(store.entries[at], now), Names(store.memory_ids))
 
 
 def _coven(
@@ -277,12 +291,13 @@ def _coven(
     yield from result.problems
     claims = [hit.memory for hit in result.hits]
     documents = [Document(claim.title, claim.text, claim.tags) for claim in claims]
-    yield Section("coven", documents, [claim.id for claim in claims], claims.__getitem__, found_elsewhere=True)
+    held, names = HeldDocuments(documents), Names([claim.id for claim in claims])
+    yield Section.of_held("coven", held, claims.__getitem__, names, found_elsewhere=True)
 
 
-def _hit(score: Score, sections: Sequence[Section]) -> Hit:
-    start, section = [found for found in numbered(sections) if found[0] <= score.index][-1]
-    memory = section.memory(score.index - start)
+def _hit(score: Score, sections: Sequence[Section], starts: Sequence[int]) -> Hit:
+    number = section_of(starts, score.index)
+    memory = sections[number].memory(score.index - starts[number])
     discount = min((DISCOUNTS.get(standing.code, 1.0) for standing in memory.standings), default=1.0)
     return Hit(memory, score.score * discount, score.words)
 

@@ -34,6 +34,7 @@ from memory_recall.stores.agent_tree import AgentTree
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
     from memory_recall.index.cache import Indexing
+    from memory_recall.ranking.held import HeldDocuments
     from memory_recall.ranking.lexical import Document
     from memory_recall.stores.agent_indexed import IndexedStore
 
@@ -94,6 +95,13 @@ class AgentStore(AgentTree):
         from memory_recall.ranking.lexical import Document
 
         return tuple(Document(entry.title or "", entry.content, entry.tags) for entry in self.entries)
+
+    @cached_property
+    def held(self) -> HeldDocuments:
+        """The same, with what a question makes of it."""
+        from memory_recall.ranking.held import HeldDocuments
+
+        return HeldDocuments(self.documents)
 
     @cached_property
     def _by_id(self) -> Mapping[str, Sequence[AgentEntry]]:

@@ -55,6 +55,11 @@ class IndexedStore(AgentTree):
         return sum(int(np.count_nonzero(rows >= 0)) for rows in self.state.rows)
 
     @property
+    def size(self) -> int:
+        """How many numbers there are; those of removed memories are still counted."""
+        return sum(block.size for block in self.state.blocks)
+
+    @property
     def memory_ids(self) -> Sequence[str]:
         """The ids of all memories, by type and file name. Made anew each time: few questions need them."""
         return [self.state.memory_id(int(row)) for row in self._all_rows()]

@@ -15,6 +15,7 @@ from memory_recall.index.cache import Indexing
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
+    from memory_recall.ranking.held import HeldDocuments
     from memory_recall.stores.agent import AgentStore, AnyStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempPlaces, NempStore
@@ -60,6 +61,15 @@ class Shelf:
         if places.global_ is not None:
             stores.append(self.nemp(places.global_, "global"))
         return stores
+
+    def held(self, store: NempStore) -> HeldDocuments:
+        """What a search makes of a nemp store, as long as its memories say the same."""
+        from memory_recall.ranking.held import HeldDocuments
+
+        kept: HeldDocuments | None = self._kept.get(("held", store.path))
+        if kept is not None and kept.documents is store.documents:
+            return kept
+        return self._keep(("held", store.path), HeldDocuments(store.documents))
 
     def agent(self, project: Path, cancellation: Cancellation | None = None) -> AnyStore:
         """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again."""

@@ -26,6 +26,7 @@ def search(invocation: Invocation) -> int:
     parser.add_argument("--limit", type=whole_number, default=10, metavar="N", help="1 to 50 memories (default 10)")
     parser.add_argument("--with-coven", action="store_true", help="also ask Coven; the query then reaches its program")
     parser.add_argument("--familiar", metavar="NAME", help="whose Coven documents, with --with-coven (default: coven)")
+    parser.add_argument("--include-weak", action="store_true", help="also memories that answer too poorly otherwise")
     takes_budget(parser)
     parser.takes_cache()
     options = invocation.parse(parser)
@@ -36,6 +37,7 @@ def search(invocation: Invocation) -> int:
         limit=options.limit,
         with_coven=options.with_coven,
         familiar="coven" if options.familiar is None else options.familiar,
+        include_weak=options.include_weak,
         budget=budget_of(invocation, options, results.search),
     )
     answer = everywhere.search(request, invocation.place(options), invocation.env, shelf_of(invocation, options))

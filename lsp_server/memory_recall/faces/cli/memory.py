@@ -26,6 +26,7 @@ def recall(invocation: Invocation) -> int:
     )
     parser.add_argument("--scope", metavar="SCOPE", help="user, project, skill, runtime or global (default: all)")
     parser.add_argument("--include-expired", action="store_true", help="also entries whose expiry has passed")
+    parser.add_argument("--include-weak", action="store_true", help="also entries that answer too poorly otherwise")
     parser.add_argument("--run-id", metavar="ID", help="name of the run record (default: made from the time)")
     parser.add_argument("--parent", metavar="NAME", help="who is told in the inbox (default: coordinator)")
     parser.add_argument(
@@ -41,6 +42,7 @@ def recall(invocation: Invocation) -> int:
         min_confidence=options.min_confidence,
         scope=options.scope,
         include_expired=options.include_expired,
+        include_weak=options.include_weak,
         run_id=options.run_id,
         parent=options.parent,
         notify=options.notify,

@@ -22,6 +22,8 @@ from memory_recall.text.untrusted import for_terminal
 
 Shape = Mapping[str, Any]
 
+WEAK = "--include-weak"
+"""The option that has returned what is otherwise held back."""
 QUERY_LENGTH = 200
 """How many characters of a query are repeated in an answer."""
 
@@ -166,6 +168,7 @@ def memory(answer: Shape, terminal: Terminal) -> str:
             ("expired_skipped", "expired (--include-expired shows them)"),
             ("low_confidence_skipped", "below the confidence asked for (--min-confidence)"),
             ("scope_filtered_skipped", "of another scope (--scope)"),
+            ("held_back", f"too weak to answer ({WEAK} shows them)"),
         )
         if answer.get(counter)
     ]
@@ -186,7 +189,7 @@ def memory(answer: Shape, terminal: Terminal) -> str:
 
 def _agent_heading(answer: Shape) -> str:
     query, found = _asked(answer), len(answer["memories"]) + left_out(answer)
-    more = answer["matched"] - found
+    more = answer["matched"] - found - (answer.get("held_back") or 0)
     if answer.get("ranked_by") == "confidence":
         about = f' in "{query}"' if query.strip() else ""
         of_all = f"{found} of {answer['matched']}" if more > 0 else f"{found}"
@@ -321,6 +324,9 @@ def search(answer: Shape, terminal: Terminal) -> str:
         lines += ["", *_hit(hit, terminal, whole="budget" in answer)]
     if answer.get("omitted"):
         lines += ["", terminal.faint(f"{answer['omitted']} more matched; --limit shows more, up to 50.")]
+    if answer.get("held_back"):
+        weak = counted(answer["held_back"], "weak match was", "weak matches were")
+        lines += ["", terminal.faint(f"{weak} held back; {WEAK} shows them, more telling words find better ones.")]
     lines += cut(answer, terminal)
     return "\n".join([*lines, *problems(answer, terminal)])
 
