@@ -110,3 +110,12 @@ def assert_same(ours: list[Score], theirs: list[Score]) -> None:
     for score, other in zip(ours, theirs, strict=True):
         assert score.score == pytest.approx(expected[score.index], abs=1e-5)
         assert score.score == pytest.approx(other.score, abs=1e-5)
+
+
+@ways
+def test_a_word_that_is_a_little_like_another_is_no_answer(widened: Way) -> None:
+    documents = [
+        *STORE,
+        Document("session-tokens", "Sessions last for thirty days, and nothing extends them by itself."),
+    ]
+    assert widened("nothing-like-this-exists-anywhere", documents[:-1]) == []

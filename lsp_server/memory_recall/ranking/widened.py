@@ -31,19 +31,16 @@ def rank_widened(query: str, documents: Sequence[Document], *, cancellation: Can
     if not found:
         found = rank(corrected_query(query, documents, cancellation=cancellation), documents, cancellation=cancellation)
     if not found and documents:
-        from memory_recall.ranking.nearness import words_alike
-        from memory_recall.ranking.parts import Collection, Part
+        from memory_recall.ranking.parts import Part
         from memory_recall.ranking.segment import Segment
 
-        collection = Collection([Part(Segment.build(documents, cancellation=cancellation))])
-        found = rank_any(words_alike(query, collection), documents, cancellation=cancellation)
+        found = _alike(query, [Part(Segment.build(documents, cancellation=cancellation))], cancellation)
     return _discounted(found)
 
 
 def rank_widened_parts(query: str, parts: Sequence[Part], *, cancellation: Cancellation | None = None) -> list[Score]:
     """As `rank_widened`, for documents that stand in segments; `Score.index` as in `hybrid.rank_parts`."""
     from memory_recall.ranking.indexed import rank_any_in, rank_in
-    from memory_recall.ranking.nearness import words_alike
     from memory_recall.ranking.parts import Collection
 
     collection = Collection(parts)
@@ -54,8 +51,24 @@ def rank_widened_parts(query: str, parts: Sequence[Part], *, cancellation: Cance
         corrected = corrected_by(query, lambda: sorted({word for part in parts for word in part.words()}))
         found = rank_in(corrected, collection, cancellation=cancellation)
     if not found:
-        found = rank_any_in(words_alike(query, collection), collection, cancellation=cancellation)
+        found = _alike(query, parts, cancellation)
     return _discounted(found)
+
+
+def _alike(query: str, parts: Sequence[Part], cancellation: Cancellation | None) -> list[Score]:
+    """What has words that mean about the same as the question's, and is an answer by all that speaks for it."""
+    from memory_recall.ranking import floor
+    from memory_recall.ranking.hybrid import rank_parts
+    from memory_recall.ranking.indexed import rank_any_in
+    from memory_recall.ranking.nearness import words_alike
+    from memory_recall.ranking.parts import Collection
+
+    collection = Collection(parts)
+    found = rank_any_in(words_alike(query, collection), collection, cancellation=cancellation)
+    if not found:
+        return []
+    answers = {score.index for score in rank_parts(query, parts, floor=floor.answers, cancellation=cancellation).scores}
+    return [score for score in found if score.index in answers]
 
 
 def _discounted(scores: Iterable[Score]) -> list[Score]:
