@@ -6,10 +6,18 @@ measure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from memory_recall.ranking import lexical
+from memory_recall.ranking.floor import answers
+from memory_recall.ranking.held import HeldDocuments
+from memory_recall.ranking.hybrid import Floor, rank_parts
+from memory_recall.recall.coven_order import successors_first
+from memory_recall.recall.everywhere import DISCOUNTS
+
+CONSIDERED = 100
+"""How many of the best a search looks at for what superseded them."""
 
 
 class Document(NamedTuple):
@@ -51,18 +59,45 @@ class HasFloor(Protocol):
 
 
 class Ours:
-    """The ranking of memory-recall."""
+    """The ranking of memory-recall as a recall of a store asks it, with successors before what they replaced."""
 
     name = "memory-recall"
 
     def __init__(self) -> None:
-        self._documents: list[lexical.Document] = []
+        self._held = HeldDocuments([])
+        self._successors: Mapping[int, int] = {}
 
     def index(self, documents: Sequence[Document]) -> None:
-        self._documents = [
-            lexical.Document(" ".join(filter(None, (document.key, document.title))), document.text, document.tags)
-            for document in documents
-        ]
+        self._held = HeldDocuments(
+            [
+                lexical.Document(" ".join(filter(None, (document.key, document.title))), document.text, document.tags)
+                for document in documents
+            ]
+        )
+        self._held.segment  # noqa: B018  (made once for a store, and not while a question is timed)
+        self._successors = {
+            number: document.superseded_by
+            for number, document in enumerate(documents)
+            if document.superseded_by is not None
+        }
 
     def search(self, query: str, depth: int) -> list[int]:
-        return [score.index for score in lexical.rank(query, self._documents)[:depth]]
+        return self._ranked(query, depth, answers)
+
+    def search_without_floor(self, query: str, depth: int) -> list[int]:
+        return self._ranked(query, depth, None)
+
+    def _ranked(self, query: str, depth: int, floor: Floor | None) -> list[int]:
+        ranking = rank_parts(query, self._held.parts, limit=max(CONSIDERED, depth), floor=floor)
+        return in_order_of_succession(ranking.scores, self._successors)[:depth]
+
+
+def in_order_of_succession(scores: Sequence[lexical.Score], successors: Mapping[int, int]) -> list[int]:
+    """As a search over everything orders memories: the score of a superseded one is halved, and it stands behind its
+    successor, which takes over the better score of the two.
+    """
+    halved = [(score.score * DISCOUNTS["superseded"] if score.index in successors else score.score) for score in scores]
+    by_score = sorted(range(len(scores)), key=lambda place: -halved[place])
+    ranked = [scores[place].index for place in by_score]
+    before = {str(index): [str(successors[index])] if successors.get(index) in ranked else [] for index in ranked}
+    return [int(name) for name in successors_first([str(index) for index in ranked], before)]

@@ -7,7 +7,7 @@ Owns the judgement and its figures. Pure; knows no document and loads no numpy. 
 Nothing is an answer where the most support among the first three, plus 0.3 known, is below 0.345; and no document is
 one that has less than a quarter of that support. But a document that has all the words asked for is always an answer,
 and to a question of one or two words one that has either. To such a question, where some document has all of its words,
-one that has none is no answer: who asks for "api" and is given it did not ask for webhooks.
+one with less than 0.6 of the support is no answer: who asks for npm and is given it did not ask for yarn.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ LEAST = 0.345
 """The support below which a question is answered with nothing."""
 LEAST_SHARE = 0.25
 """The share of the best document's support below which another document is no answer beside it."""
+LEAST_SHARE_OF_LITTLE = 0.6
+"""The same for a question of one or two words which some document has."""
 _FIRST = 3
 """How many of the first are asked for the most support: the very first may stand there by a rare word alone."""
 _FEW_WORDS = 2
@@ -33,8 +35,9 @@ def answers(evidence: Sequence[Evidence]) -> list[bool]:
     first = evidence[:_FIRST]
     most = max((_support(each) for each in first), default=0.0)
     known = max((each.known for each in first), default=0.0)
-    is_silent = most + KNOWN_WEIGHT * known < LEAST or any(map(_is_whole_of_little, evidence))
-    return [_is_literal(each) or (not is_silent and _support(each) >= LEAST_SHARE * most) for each in evidence]
+    share = LEAST_SHARE_OF_LITTLE if any(map(_is_whole_of_little, evidence)) else LEAST_SHARE
+    is_silent = most + KNOWN_WEIGHT * known < LEAST
+    return [_is_literal(each) or (not is_silent and _support(each) >= share * most) for each in evidence]
 
 
 def _support(evidence: Evidence) -> float:
