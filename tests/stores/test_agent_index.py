@@ -22,7 +22,8 @@ from agent_entries import write_entry
 from memory_recall.cancellation import Cancellation
 from memory_recall.errors import Cancelled
 from memory_recall.files import reading
-from memory_recall.index.cache import Cache, Indexing
+from memory_recall.index.cache import Cache
+from memory_recall.index.indexing import Indexing
 from memory_recall.recall import agent_columns, agent_search
 from memory_recall.recall.agent_query import AgentQuery
 from memory_recall.stores import agent, agent_reading, agent_refresh

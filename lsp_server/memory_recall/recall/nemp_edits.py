@@ -6,11 +6,13 @@ text; not why it changes. The disk is `files/writing.py`'s, the JSON `text/json_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from memory_recall.files.reading import FileBytes, stamp_of
 from memory_recall.files.writing import NotWritten, rewrite
+from memory_recall.records import NamedTuple
 from memory_recall.stores.nemp import NempStore, bytes_of, store_after_change, store_after_edit
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.json_edit import edit_object, replace_spans, wrap_as_object
@@ -115,15 +117,14 @@ def _new_links() -> dict[str, Any]:
 
 def _edit(store: NempStore, changes: Sequence[EntryChange]) -> tuple[Edited, bytes]:
     """The changed entries, and the bytes of the file with them."""
-    text = store.text
-    values = {change.entry.number: _replacement(text, change) for change in changes}
     numbers = [change.entry.number for change in changes]
+    values = dict(zip(numbers, _replacements(store, changes), strict=True))
     if store.bytes_held() is not None:
         edited, written = store_after_edit(store, values)
-        entries = [edited.entries[number] for number in numbers]
+        entries = [edited.entry(number) for number in numbers]
         return Edited(tuple(entries), tuple(map(edited.place_of, entries)), edited), written
     spans = {change.entry.number: (change.entry.start, change.entry.end) for change in changes}
-    new_text = replace_spans(text, [(*spans[number], value) for number, value in values.items()])
+    new_text = replace_spans(store.text, [(*spans[number], value) for number, value in values.items()])
     moved: dict[int, NempEntry] = {}
     shift = 0
     for change in sorted(changes, key=lambda change: change.entry.start):
@@ -135,8 +136,16 @@ def _edit(store: NempStore, changes: Sequence[EntryChange]) -> tuple[Edited, byt
     return Edited(tuple(moved[number] for number in numbers), tuple(places)), bytes_of(store, new_text)
 
 
-def _replacement(text: str, change: EntryChange) -> str:
-    entry = change.entry
-    if entry.plain:  # counters must live somewhere: the bare value becomes the `value` of an object
-        return wrap_as_object(text, entry.start, entry.end, [(path[0], value) for path, value in change.changes])
-    return edit_object(text, entry.start, entry.end, change.changes)
+def _replacements(store: NempStore, changes: Sequence[EntryChange]) -> Iterator[str]:
+    """What becomes of each entry's value."""
+    entries = [change.entry for change in changes]
+    if all(json.dumps(value, ensure_ascii=False).isascii() for change in changes for _, value in change.changes):
+        excerpts = store.excerpts(entries)
+    else:
+        text = store.text
+        excerpts = [(text, entry.start, entry.end) for entry in entries]
+    for change, (text, start, end) in zip(changes, excerpts, strict=True):
+        if change.entry.plain:  # counters must live somewhere: the bare value becomes the `value` of an object
+            yield wrap_as_object(text, start, end, [(path[0], value) for path, value in change.changes])
+        else:
+            yield edit_object(text, start, end, change.changes)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from memory_recall.cancellation import Cancellation
+from memory_recall.records import NamedTuple
 from memory_recall.stores.nemp import NempStore
 from memory_recall.stores.nemp_entry import NempEntry
 
@@ -33,7 +34,7 @@ class Hit(NamedTuple):
     @property
     def entry(self) -> NempEntry:
         """The memory itself; `number` counts the entries of its store."""
-        return self.store.entries[self.number]
+        return self.store.entry(self.number)
 
 
 class Found(NamedTuple):

@@ -33,7 +33,7 @@ from memory_recall.stores.agent_tree import AgentTree
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
-    from memory_recall.index.cache import Indexing
+    from memory_recall.index.indexing import Indexing
     from memory_recall.ranking.held import HeldDocuments
     from memory_recall.ranking.lexical import Document
     from memory_recall.stores.agent_indexed import IndexedStore

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_recall.index.cache import Indexing
+from memory_recall.index.indexing import Indexing
 from memory_recall.model import Problem
 from memory_recall.stores.agent_entry import MEMORY_TYPES
 from memory_recall.stores.agent_files import (

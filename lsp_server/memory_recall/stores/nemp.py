@@ -7,13 +7,13 @@ Reading only: what a recall leaves behind is `recall/nemp_accounting.py`'s. The 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from memory_recall.files.reading import STORE_LIMIT, Stamp, Unreadable, is_unchanged, read_file, stamp_of
+from memory_recall.files.reading import STORE_LIMIT, FileBytes, Stamp, Unreadable, is_unchanged, read_file, stamp_of
 from memory_recall.model import Memory, Problem, Provenance, Standing
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.stores.nemp_places import NempPlaces, find_stores, no_store, stands_at
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memory_recall.ranking.lexical import Document
     from memory_recall.stores.nemp_bytes import StoreBytes
     from memory_recall.stores.nemp_changes import Changed
+    from memory_recall.stores.nemp_outlined import OutlineLines, StoreOutlined
 
 Source = Literal["project", "global"]
 
@@ -49,6 +50,9 @@ _SHOWN_ODDITIES = 50
 
 _SHOWN_LINES = 10
 
+OUTLINED = 256 * 1024
+"""Bytes from which on a command remembers where the entries of a store begin: where that saves more than it takes."""
+
 LARGE = 2 * 1024 * 1024
 """Bytes from which on a store is held as its bytes: where that has saved the time of importing what it takes."""
 
@@ -64,7 +68,7 @@ class NempStore:
         self,
         path: Path,
         source: Source,
-        content: StoreText | StoreBytes,
+        content: StoreText | StoreBytes | StoreOutlined,
         stamp: Stamp | None,
         *,
         has_mark: bool = False,
@@ -114,13 +118,30 @@ class NempStore:
             return None
         return codecs.BOM_UTF8 + self.content.data if self.has_mark else self.content.data
 
+    def entry(self, number: int) -> NempEntry:
+        """The memory of that number."""
+        return self.content.entry(number)
+
     def by_key(self, key: str) -> tuple[NempEntry, ...]:
         """The memories of exactly that name; more than one where the file repeats it."""
         return self.content.named(key)
 
     @cached_property
-    def _lines(self) -> LineIndex | ByteLines:
+    def _lines(self) -> LineIndex | ByteLines | OutlineLines:
         return self.content.lines()
+
+    def excerpts(self, entries: Sequence[NempEntry]) -> Sequence[tuple[str, int, int]]:
+        """For each entry a text in which its value, at these offsets, can be changed as in the whole.
+
+        For changes of which nothing is beyond ASCII: `text/json_excerpt.py`.
+        """
+        if isinstance(self.content, StoreText):
+            return [(self.text, entry.start, entry.end) for entry in entries]
+        from memory_recall.text.json_excerpt import excerpt_of
+
+        found = [excerpt_of(self.content.data, *self.content.span_of(entry.number)) for entry in entries]
+        text = "" if all(found) else self.text
+        return [excerpt or (text, entry.start, entry.end) for excerpt, entry in zip(found, entries, strict=True)]
 
     def place_of(self, entry: NempEntry) -> tuple[int, int]:
         """Line and column, from 1, of the string that is the entry's key."""
@@ -139,11 +160,12 @@ class NempStore:
         """What ranking sees of each entry, in the order of `entries`."""
         from memory_recall.ranking.lexical import Document
 
-        if isinstance(self.content, StoreText):
-            return tuple(Document(entry.key, entry.text, entry.tags) for entry in self.entries)
+        whole = self.content.whole
+        if isinstance(whole, StoreText):
+            return tuple(Document(entry.key, entry.text, entry.tags) for entry in whole.entries)
         from memory_recall.stores.nemp_large import documents_of
 
-        return tuple(starmap(Document, documents_of(self.content)))
+        return tuple(starmap(Document, documents_of(whole)))
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -166,29 +188,29 @@ class NempStore:
 
     def _repeated_keys(self) -> Iterator[Oddity]:
         for entries in self.content.repeated():
+            from memory_recall.stores.nemp_faults import named_lines
+
             lines = [self.place_of(entry)[0] for entry in entries[:_SHOWN_LINES]]
-            where = _named_lines(lines, len(entries) - len(lines))
+            where = named_lines(lines, len(entries) - len(lines))
             message = (
                 f'{len(entries)} memories have the key "{entries[0].key}" ({where}); rename or remove all but one.'
             )
             yield Oddity("duplicate-key", message, self.content.key_place(entries[1]))
 
 
-def _named_lines(lines: Sequence[int], more: int) -> str:
-    """`lines 2, 4 and 7`, `twice on line 1`; `more` is how many memories stand on further lines."""
-    distinct = [str(line) for line in dict.fromkeys(lines)]
-    if more:
-        return f"line{'s' if len(distinct) > 1 else ''} {', '.join(distinct)} and {more} more"
-    if len(distinct) == 1:
-        return f"{'twice' if len(lines) == 2 else f'{len(lines)} times'} on line {distinct[0]}"
-    return f"lines {', '.join(distinct[:-1])} and {distinct[-1]}"
-
-
-def read_store(path: Path, source: Source, *, limit: int = STORE_LIMIT, earlier: NempStore | None = None) -> NempStore:
+def read_store(
+    path: Path,
+    source: Source,
+    *,
+    limit: int = STORE_LIMIT,
+    earlier: NempStore | None = None,
+    outlined: Callable[[Path, Source, FileBytes], NempStore] | None = None,
+) -> NempStore:
     """The store in that file. Never raises: what cannot be read is an empty store with a problem.
 
     A file that is not there is an empty store without one (a dangling link has one). What an `earlier` reading of the
     same file has found, and still holds, is taken over; that very store comes back where nothing has changed.
+    `outlined` is asked for a store that is large enough to be remembered.
     """
     try:
         file = read_file(path, limit=limit)
@@ -200,9 +222,13 @@ def read_store(path: Path, source: Source, *, limit: int = STORE_LIMIT, earlier:
         elif unreadable.missing:
             return NempStore(path, source, nothing, None)
         if failure.code == "too-large":
-            failure = _too_large(path, limit)
+            from memory_recall.stores.nemp_faults import too_large
+
+            failure = too_large(path, limit)
         return NempStore(path, source, nothing, stamp_of(path), failure=failure)
     if earlier is None:
+        if outlined is not None and len(file.data) >= OUTLINED:
+            return outlined(path, source, file)
         return store_of_bytes(path, source, file.data, file.stamp)
     if earlier.holds(file.data):
         earlier.stamp = file.stamp
@@ -220,12 +246,17 @@ def store_of_bytes(path: Path, source: Source, data: bytes, stamp: Stamp | None)
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        failure = _not_utf8(path, content, error.start)
-        return NempStore(path, source, StoreText("", "broken", (), {}, ()), stamp, failure=failure)
+        return _undecoded(path, source, content, stamp, error.start)
     if "\0" in text[:4]:
-        failure = _not_utf8(path, content, 0)
-        return NempStore(path, source, StoreText("", "broken", (), {}, ()), stamp, failure=failure)
+        return _undecoded(path, source, content, stamp, 0)
     return NempStore(path, source, parse_store(text), stamp, has_mark=has_mark)
+
+
+def _undecoded(path: Path, source: Source, content: bytes, stamp: Stamp | None, offset: int) -> NempStore:
+    from memory_recall.stores.nemp_faults import not_utf8
+
+    failure = not_utf8(path, content, offset)
+    return NempStore(path, source, StoreText("", "broken", (), {}, ()), stamp, failure=failure)
 
 
 def store_after_change(earlier: NempStore, data: bytes, stamp: Stamp | None) -> NempStore:
@@ -233,9 +264,12 @@ def store_after_change(earlier: NempStore, data: bytes, stamp: Stamp | None) -> 
     has_mark = data.startswith(codecs.BOM_UTF8)
     if not isinstance(earlier.content, StoreText) and len(data) >= LARGE:
         from memory_recall.stores.nemp_changes import after_change
+        from memory_recall.stores.nemp_outlined import StoreOutlined
         from memory_recall.text.json_bytes import Unsure
 
         try:
+            if isinstance(earlier.content, StoreOutlined):
+                raise Unsure
             changed = after_change(earlier.content, data[len(codecs.BOM_UTF8) :] if has_mark else data)
         except Unsure:
             pass
@@ -249,10 +283,15 @@ def store_after_edit(store: NempStore, values: Mapping[int, str]) -> tuple[NempS
 
     Where it is on the disk one day is for the writer to say: the store has no stamp.
     """
+    from memory_recall.stores.nemp_outlined import StoreOutlined
+
+    assert not isinstance(store.content, StoreText)
+    if isinstance(store.content, StoreOutlined):
+        edited = NempStore(store.path, store.source, store.content.edited(values), None, has_mark=store.has_mark)
+        return edited, edited.bytes_held() or b""
     from memory_recall.stores.nemp_changes import after_edit
     from memory_recall.text.json_bytes import Unsure
 
-    assert not isinstance(store.content, StoreText)
     old, position = store.content, 0
     whole_old = memoryview(old.data)
     pieces: list[bytes | memoryview] = []
@@ -311,24 +350,6 @@ def _large(content: bytes) -> StoreBytes | None:
 def bytes_of(store: NempStore, text: str) -> bytes:
     """The bytes of a file that keeps the store's encoding and byte order mark and says `text`."""
     return (codecs.BOM_UTF8 if store.has_mark else b"") + text.encode("utf-8")
-
-
-def _too_large(path: Path, limit: int) -> Problem:
-    stamp = stamp_of(path)
-    size = f"is {stamp.size:,} bytes large" if stamp is not None and stamp.size > limit else "grew too large"
-    remedy = f"no more than {limit:,} bytes of a store are read. Move what is no memory into other files."
-    message = f"{path} {size}; {remedy}"
-    return Problem("too-large", message, str(path))
-
-
-def _not_utf8(path: Path, content: bytes, offset: int) -> Problem:
-    before = content[:offset].decode("utf-8")
-    line, column = LineIndex(before).line_column(len(before))
-    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in content[:4]
-    found = "This file seems to be UTF-16" if wide else f"Byte {offset + 1} of this file is not UTF-8"
-    return Problem(
-        "not-utf-8", f"{found}; save it as UTF-8. Until then it is neither read nor written.", str(path), line, column
-    )
 
 
 def is_current(store: NempStore) -> bool:

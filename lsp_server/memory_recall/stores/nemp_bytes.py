@@ -9,8 +9,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import overload
 
+from memory_recall.records import NamedTuple
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.stores.nemp_shapes import Oddity, Shape
 from memory_recall.text.positions import ByteLines
@@ -68,6 +69,11 @@ class StoreBytes:
             self.numbers = numbers
 
     @property
+    def whole(self) -> StoreBytes:
+        """All of the store."""
+        return self
+
+    @property
     def text(self) -> str:
         """The text of the file, made anew each time."""
         return self.data.decode("utf-8")
@@ -114,6 +120,10 @@ class StoreBytes:
         names = self.found.names
         start = self._lines.code_points(self.found.starts[number])
         return start, -1 if names is None else self._lines.code_points(names[number])
+
+    def span_of(self, number: int) -> tuple[int, int]:
+        """Where an entry's value begins and ends."""
+        return self.found.starts[number], self.found.ends[number]
 
     def entry(self, number: int) -> NempEntry:
         """One entry, cut out of the bytes."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from memory_recall.records import NamedTuple
 from memory_recall.stores.nemp_entry import NempEntry, tags_of
 from memory_recall.text.json_spans import (
     WHITESPACE,
@@ -63,6 +64,21 @@ class StoreText(NamedTuple):
     entries: tuple[NempEntry, ...]
     by_key: Mapping[str, tuple[NempEntry, ...]]
     oddities: tuple[Oddity, ...]
+
+    @property
+    def whole(self) -> StoreText:
+        """All of the store."""
+        return self
+
+    def entry(self, number: int) -> NempEntry:
+        """One entry."""
+        return self.entries[number]
+
+    def span_of(self, number: int) -> tuple[int, int]:
+        """Where an entry's value begins and ends, in bytes of UTF-8."""
+        entry = self.entries[number]
+        start = len(self.text[: entry.start].encode("utf-8"))
+        return start, start + len(self.text[entry.start : entry.end].encode("utf-8"))
 
     @property
     def keys(self) -> Sequence[str]:

@@ -11,14 +11,17 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from memory_recall.index.cache import Indexing
+from memory_recall.index.indexing import Indexing
 
 if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
+    from memory_recall.environment import Environment
+    from memory_recall.files.reading import FileBytes
     from memory_recall.ranking.held import HeldDocuments
     from memory_recall.stores.agent import AgentStore, AnyStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempPlaces, NempStore
+    from memory_recall.stores.nemp_remembered import Outlines
 
 _Store = TypeVar("_Store")
 
@@ -33,11 +36,14 @@ class Shelf:
     """Reads a store at most once while it stays unchanged.
 
     Safe to use from several threads: an entry is replaced whole, and the worst that a race costs is a second reading.
-    `indexing` says how large stores are indexed: in memory alone, if nothing else is said.
+    `indexing` says how large stores are indexed: in memory alone, if nothing else is said. `remembering` is for who
+    asks for one nemp memory and then ends: what is remembered of the stores is in the cache of those surroundings.
     """
 
-    def __init__(self, indexing: Indexing = IN_MEMORY) -> None:
+    def __init__(self, indexing: Indexing = IN_MEMORY, *, remembering: Environment | None = None) -> None:
         self.indexing = indexing
+        self._remembering = remembering
+        self._outlines: Outlines | None = None
         self._kept: OrderedDict[tuple[str, Path], Any] = OrderedDict()
 
     def nemp(self, path: Path, source: Literal["project", "global"]) -> NempStore:
@@ -47,7 +53,25 @@ class Shelf:
         kept: NempStore | None = self._kept.get((source, path))
         if kept is not None and nemp.is_current(kept):
             return kept
-        return self._keep((source, path), nemp.read_store(path, source, earlier=kept))
+        outlined = None if self._remembering is None else self._outlined
+        return self._keep((source, path), nemp.read_store(path, source, earlier=kept, outlined=outlined))
+
+    def _outlined(self, path: Path, source: Literal["project", "global"], file: FileBytes) -> NempStore:
+        from memory_recall.stores.nemp import store_of_bytes
+        from memory_recall.stores.nemp_remembered import Outlines
+
+        if self._outlines is None and self._remembering is not None:
+            self._outlines = Outlines.of(self._remembering)
+        if self._outlines is None:
+            return store_of_bytes(path, source, file.data, file.stamp)
+        return self._outlines.store_of(path, source, file)
+
+    def remember(self) -> None:
+        """Have the next command find what this one knows of nemp stores. For after the answer; never raises."""
+        if self._outlines is not None:
+            for (system, _), store in self._kept.items():
+                if system in ("project", "global"):
+                    self._outlines.keep(store)
 
     def put_nemp(self, store: NempStore) -> None:
         """Keep a store as it was just written, so that it need not be read."""

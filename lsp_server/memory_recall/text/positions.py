@@ -142,7 +142,7 @@ class ByteLines:
         stop = offset - 1 if self._data[max(0, offset - 1) : offset + 1] == b"\r\n" else offset
         number, marks = self._reach(stop)
         at = self._mark(number)
-        ended, last = _line_ends_in(self._data[at:stop])
+        ended, last = line_ends_in(self._data[at:stop])
         start = at + last + 1 if ended else marks.starts[number]
         return marks.ended[number] + ended + 1, self.code_points(offset) - self.code_points(start) + 1
 
@@ -155,7 +155,7 @@ class ByteLines:
         for number in range(len(marks.points), wanted + 1):
             at = self._mark(number - 1)
             piece = self._data[at : self._mark(number)]
-            ended, last = _line_ends_in(piece)
+            ended, last = line_ends_in(piece)
             marks.starts.append(at + last + 1 if ended else marks.starts[-1])
             marks.ended.append(marks.ended[-1] + ended)
             marks.points.append(marks.points[-1] + (len(piece) if self._is_ascii else _begun_in(piece)))
@@ -173,7 +173,7 @@ def _begun_in(piece: bytes) -> int:
     return len(piece.translate(None, _CONTINUATION_BYTES))
 
 
-def _line_ends_in(piece: bytes) -> tuple[int, int]:
+def line_ends_in(piece: bytes) -> tuple[int, int]:
     """How many lines end in a piece, and where in it the last end ends."""
     ended, last = piece.count(b"\n"), piece.rfind(b"\n")
     if b"\r" in piece:

@@ -25,6 +25,7 @@ def recall(invocation: Invocation) -> int:
     parser.add_argument("--no-record", action="store_true", help="look without counting it as a read")
     parser.add_argument("--agent", metavar="NAME", help="who reads (default: $CLAUDE_AGENT_NAME, else main)")
     takes_budget(parser)
+    parser.takes_cache()
     options = invocation.parse(parser)
     request = nemp.NempQuery(
         query=invocation.query(options),
@@ -33,8 +34,11 @@ def recall(invocation: Invocation) -> int:
         agent=options.agent,
         budget=budget_of(invocation, options, results.nemp),
     )
-    answer = nemp.recall(request, invocation.place(options), invocation.env, Shelf())
-    return invocation.answer(options, answer.as_json(), results.nemp)
+    shelf = Shelf(remembering=None if options.no_cache else invocation.env)
+    answer = nemp.recall(request, invocation.place(options), invocation.env, shelf)
+    code = invocation.answer(options, answer.as_json(), results.nemp)
+    shelf.remember()
+    return code
 
 
 def recount(invocation: Invocation) -> int:
