@@ -90,13 +90,6 @@ class Cache(NamedTuple):
                 folder.remove()
 
 
-class Indexing(NamedTuple):
-    """How large stores are indexed: where the index is kept (None: nowhere), and whether changes are followed."""
-
-    cache: Cache | None = None
-    follow: bool = False
-
-
 class Folder:
     """The files of one store's index. `fault` says what kept it from being used last, None while nothing did."""
 

@@ -11,6 +11,7 @@ from memory_recall.stores.shelf import Shelf
 def shelf_of(invocation: Invocation, options: Options) -> Shelf:
     """A shelf that reads and keeps indexes in the user's cache, unless `--no-cache` or the environment says not to."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy's, a third of the time that its loading takes
-    from memory_recall.index.cache import Cache, Indexing
+    from memory_recall.index.cache import Cache
+    from memory_recall.index.indexing import Indexing
 
     return Shelf(Indexing(None if options.no_cache else Cache.of(invocation.env)))

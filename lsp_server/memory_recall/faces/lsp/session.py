@@ -14,7 +14,8 @@ from memory_recall.faces.lsp.settings import Settings
 from memory_recall.faces.lsp.shelves import SharedShelf
 from memory_recall.faces.lsp.uris import uri_of
 from memory_recall.faces.lsp.work import Workers
-from memory_recall.index.cache import Cache, Indexing
+from memory_recall.index.cache import Cache
+from memory_recall.index.indexing import Indexing
 
 
 class Session(NamedTuple):

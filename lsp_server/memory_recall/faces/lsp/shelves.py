@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from memory_recall.cancellation import Cancellation
-from memory_recall.index.cache import Indexing
+from memory_recall.index.indexing import Indexing
 from memory_recall.stores.shelf import IN_MEMORY, Shelf
 
 if TYPE_CHECKING:
