@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_recall.text import snippets, tokens
 from memory_recall.text.snippets import ELLIPSIS, shortened, snippet
 
 LONG = (
@@ -71,3 +72,16 @@ def test_always_one_line_of_at_most_the_width(text: str, words: list[str], width
     assert len(shown) <= width
     assert "\n" not in shown
     assert len(shortened(text, width)) <= width
+
+
+pieces = st.text(alphabet="aAbBdDeEiIyYgGnN019.,'-_()", min_size=1, max_size=8)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(st.lists(pieces, min_size=1, max_size=6), st.lists(pieces, min_size=1, max_size=3))
+def test_looking_at_first_letters_misses_no_word(text: list[str], asked: list[str]) -> None:
+    words = frozenset(tokens.stems(term for piece in asked for term in tokens.terms(piece)))
+    initials = {word[0] for word in words}
+    for piece in [*text, *asked, "Dying", "skies", "(hoping)"]:
+        expected = words.intersection(tokens.stems(tokens.terms(piece)))
+        assert snippets._found_in(piece, words, initials) == expected

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_recall.cancellation import Cancellation
@@ -207,12 +208,14 @@ def _ranking(answer: Answer, limit: int | None, floor: Floor | None, *, certain:
         for exact, near, like, covered, found, telling in rows
     ]
     verdicts = [True] * len(judged) if floor is None else floor(judged)
-    held = [number for number, is_answer in enumerate(verdicts) if is_answer]
+    shown = [number for number, is_answer in enumerate(verdicts) if is_answer][:limit]
+    stems = [word.stem for word in answer.question.words]
+    documents, values, found = answer.documents.tolist(), answer.scores.tolist(), shares.found.tolist()
     scores: list[Score] = []
-    for number in held[:limit]:
-        words = tuple(answer.question.words[column].stem for column in shares.found[number].nonzero()[0])
-        scores.append(Score(int(answer.documents[number]), float(answer.scores[number]), len(words), words))
-    evidence = tuple(judged[number] for number in held[:limit])
-    refused = frozenset(int(answer.documents[number]) for number, is_answer in enumerate(verdicts) if not is_answer)
+    for number in shown:
+        words = tuple(compress(stems, found[number]))
+        scores.append(Score(documents[number], values[number], len(words), words))
+    evidence = tuple(judged[number] for number in shown)
+    refused = frozenset(document for document, is_answer in zip(documents, verdicts, strict=True) if not is_answer)
     behind = answer.matched - len(judged) if verdicts and not verdicts[-1] else 0
     return Ranking(tuple(scores), evidence, answer.matched, len(refused) + behind, certain, refused)

@@ -18,8 +18,8 @@ from memory_recall.model import Memory, Problem, StandingCode, System
 from memory_recall.ranking.held import HeldDocuments
 from memory_recall.ranking.lexical import Document, Score
 from memory_recall.recall.budget import Budget, Item, Portion, Share, Spent, Trimmed, fitted, trimmed_to
-from memory_recall.recall.everywhere_scores import Match, Scores, Section, numbered, scores_of, section_of
-from memory_recall.recall.near_duplicates import Text, say_the_same
+from memory_recall.recall.everywhere_scores import Match, Section, numbered, scores_of, section_of
+from memory_recall.recall.near_duplicates import groups
 from memory_recall.stores.agent_reading import EntryChanged
 from memory_recall.text.names import Names
 from memory_recall.text.snippets import shortened, snippet
@@ -42,9 +42,10 @@ DISCOUNTS: dict[StandingCode, float] = {
 }
 """What is left of the score of a memory that may no longer hold. A conflict says of neither side that it is wrong."""
 
-_CONSIDERED = 4
-"""How many times the limit is looked at for standings, successors and near-duplicates."""
-_CONSIDERED_AT_LEAST = 100
+_RANKED = 100
+"""How many of the best are ranked at all."""
+_SPARE = 5
+"""How many more than the limit are looked at for standings, successors and near-duplicates: each has to be read."""
 _CLAIMS = 20
 
 
@@ -173,27 +174,32 @@ def search(
     for held in (False, False, False, True):  # what is held in memory cannot change under our hands
         sections, problems = _sections(request, place, environment, shelf, cancellation, held=held)
         try:
-            scores, hits = _found(request, sections, cancellation)
+            result = _found(request, sections, cancellation)
         except EntryChanged:
             for section in sections:
                 section.doubt()
         else:
             break
-    folded = _folded(hits)
-    shown, omitted = folded[: request.limit], len(folded[request.limit :]) + scores.beyond
-    result = SearchResult(request.query, scores.match, tuple(shown), omitted, scores.held_back, tuple(problems))
-    return fitted(result, request.budget)
+    return fitted(replace(result, problems=tuple(problems)), request.budget)
 
 
-def _found(
-    request: SearchQuery, sections: Sequence[Section], cancellation: Cancellation | None
-) -> tuple[Scores, list[Hit]]:
-    """The scores, and the hits that may be shown, best first. Raises `EntryChanged`."""
-    considered = max(_CONSIDERED_AT_LEAST, request.limit * _CONSIDERED)
-    query, weak = request.query.strip(), request.include_weak
-    scores = scores_of(query, sections, considered, cancellation, include_weak=weak)
+def _found(request: SearchQuery, sections: Sequence[Section], cancellation: Cancellation | None) -> SearchResult:
+    """The answer of what was read. Raises `EntryChanged`."""
+    weak = request.include_weak
+    scores = scores_of(request.query.strip(), sections, _RANKED, cancellation, include_weak=weak)
     starts = [start for start, _ in numbered(sections)]
-    return scores, _in_order_of_succession([_hit(score, sections, starts) for score in scores.best])
+    considered = request.limit + _SPARE
+    hits: list[Hit] = []
+    while True:
+        hits += [_hit(score, sections, starts) for score in scores.best[len(hits) : considered]]
+        folded = _folded(_in_order_of_succession(hits))
+        if len(hits) == len(scores.best):
+            break
+        if len(folded) >= request.limit and folded[request.limit - 1].score >= scores.best[len(hits)].score:
+            break
+        considered *= 2
+    omitted = len(folded[request.limit :]) + len(scores.best) - len(hits) + scores.beyond
+    return SearchResult(request.query, scores.match, tuple(folded[: request.limit]), omitted, scores.held_back)
 
 
 def _check(request: SearchQuery) -> None:
@@ -332,12 +338,8 @@ def _in_order_of_succession(hits: Sequence[Hit]) -> list[Hit]:
 
 def _folded(hits: Sequence[Hit]) -> list[Hit]:
     """The hits that say different things, each with the later ones that say the same."""
-    kept: list[tuple[Hit, Text, list[Memory]]] = []
-    for hit in hits:
-        text = Text.of(hit.memory)
-        same = next((also for _, other, also in kept if say_the_same(text, other)), None)
-        if same is not None:
-            same.append(hit.memory)
-        else:
-            kept.append((hit, text, []))
-    return [replace(hit, also=tuple(also)) for hit, _, also in kept]
+    memories = [hit.memory for hit in hits]
+    return [
+        replace(hits[first], also=tuple(memories[number] for number in others)) if others else hits[first]
+        for first, *others in groups(memories)
+    ]

@@ -6,6 +6,8 @@ they share, and two short values say nothing of each other. Knows no store and n
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_recall.model import Memory
@@ -26,6 +28,49 @@ _WORDS_THAT_TURN = """
 _TURNING = frozenset(_WORDS_THAT_TURN.split())
 _TURNING_CHARACTERS = frozenset("不没沒无無非未别勿禁")
 """Words, and characters of Chinese and Japanese words, that turn the meaning of a sentence round."""
+
+
+_PIECES = re.compile("[a-z0-9]+")
+_PREFIX = 3
+_ALIKE_AT_FIRST_SIGHT = 0.6
+"""The share of common beginnings of words below which two texts cannot share `SIMILARITY` of their stems."""
+
+
+def groups(memories: Sequence[Memory]) -> list[list[int]]:
+    """The numbers of memories that say the same, in the order of the first of each group; each memory is in one."""
+    found: list[list[int]] = []
+    sketches: list[frozenset[str] | None] = []
+    texts: dict[int, Text] = {}
+
+    def text_of(number: int) -> Text:
+        if number not in texts:
+            texts[number] = Text.of(memories[number])
+        return texts[number]
+
+    for number, memory in enumerate(memories):
+        sketch = _sketch(memory.text)
+        for group, other in zip(found, sketches, strict=True):
+            if _may_be_alike(sketch, other) and say_the_same(text_of(number), text_of(group[0])):
+                group.append(number)
+                break
+        else:
+            found.append([number])
+            sketches.append(sketch)
+    return found
+
+
+def _sketch(text: str) -> frozenset[str] | None:
+    """The beginnings of the words of a text, which a stem keeps; None for a text of which that is not true."""
+    if not text.isascii() or len(text) > _COMPARED:
+        return None
+    return frozenset([piece[:_PREFIX] for piece in _PIECES.findall(text.lower())])
+
+
+def _may_be_alike(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
+    if one is None or other is None:
+        return True
+    most = _ALIKE_AT_FIRST_SIGHT * max(len(one), len(other))
+    return min(len(one), len(other)) >= most and len(one & other) >= most
 
 
 @dataclass(frozen=True, slots=True)

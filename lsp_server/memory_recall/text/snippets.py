@@ -15,6 +15,7 @@ ELLIPSIS = "…"
 _LOOKED_AT = 200_000
 """Code points of a text that are searched for the words; a snippet of what lies beyond is not worth its time."""
 _PIECE = re.compile(r"\S+")
+_PUNCTUATION = ".,;:!?()[]{}<>\"'`*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ def _mentions(line: str, words: frozenset[str]) -> list[_Mention]:
         return []
     seen: dict[str, frozenset[str]] = {}
     mentions: list[_Mention] = []
+    initials = {word[:1] for word in words}
     for match in _PIECE.finditer(line):
         piece = match.group()
         if not piece.isascii() and len(piece) > 2:  # a whole sentence may be one piece: find the place in it
@@ -58,10 +60,18 @@ def _mentions(line: str, words: frozenset[str]) -> list[_Mention]:
             continue
         found = seen.get(piece)
         if found is None:
-            found = seen[piece] = words.intersection(tokens.stems(tokens.terms(piece)))
+            found = seen[piece] = _found_in(piece, words, initials)
         if found:
             mentions.append(_Mention(match.start(), match.end(), found))
     return mentions
+
+
+def _found_in(piece: str, words: frozenset[str], initials: Collection[str]) -> frozenset[str]:
+    """The words that a piece of ASCII has. Most have none, which a plain word's first letter tells: stems keep it."""
+    bare = piece.strip(_PUNCTUATION)
+    if bare.isalpha() and (bare.islower() or bare.istitle()) and bare[0].lower() not in initials:
+        return frozenset()
+    return words.intersection(tokens.stems(tokens.terms(piece)))
 
 
 def _mentions_inside(piece: str, offset: int, words: frozenset[str]) -> list[_Mention]:
