@@ -5,8 +5,10 @@
 
 Each round starts every subject once, one after another and in turning order, so that whatever else the machine does
 hits all of them alike. Medians of wall-clock time in milliseconds, and their ratios to `node -e 0` and to a Python that
-does nothing. The store is the benchmark's own, in a temporary directory that is also the home; nothing else is read or
-written. Standard library only; `memory-recall` is the one beside this Python, else the first on PATH.
+does nothing. Of a store that is large enough to be remembered, a first recall (its cache is emptied before each start)
+and later ones are measured; each start records its read, so that the store is another one each time. Stores and caches
+are the benchmark's own, in a temporary directory that is also the home; nothing else is read or written. Standard
+library only; `memory-recall` is the one beside this Python, else the first on PATH.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ from pathlib import Path
 from typing import Any
 
 KEY = "auth-flow"
+REMEMBERED = 1_000
+"""Entries from which on the stores here are large enough for a command to remember where theirs stand."""
+
 NODE, PYTHON = "node -e 0", "python -c pass"
 
 
@@ -38,10 +43,15 @@ class Subject:
     command: Sequence[str]
     folder: Path
     must_print: bytes = b""
+    forgets: bool = False
     milliseconds: list[float] = field(default_factory=list)
 
     def run(self, environment: Mapping[str, str]) -> float:
-        """Start it once, wait for its end, and return the milliseconds between."""
+        """Start it once, wait for its end, and return the milliseconds between. Who `forgets` has no cache then."""
+        cache = self.folder / "cache"
+        if self.forgets:
+            shutil.rmtree(cache, ignore_errors=True)
+        environment = {**environment, "XDG_CACHE_HOME": str(cache), "LOCALAPPDATA": str(cache)}
         before = time.perf_counter_ns()
         done = subprocess.run(
             self.command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -108,9 +118,12 @@ def make_subjects(program: str, world: Path, sizes: Sequence[int]) -> tuple[list
     else:
         subjects.append(Subject(NODE, [node, "-e", "0"], world))
     for size in sizes:
-        folder = make_store(world / f"project-{size}", size)
-        name = f"memory-recall nemp recall {KEY}, {size:,} entries"
-        subjects.append(Subject(name, [program, "nemp", "recall", KEY], folder, must_print=KEY.encode()))
+        whens = ("",) if size < REMEMBERED else (", first", ", later")
+        for when in whens:
+            folder = make_store(world / f"project-{size}{when[2:]}", size)
+            name = f"memory-recall nemp recall {KEY}, {size:,} entries{when}"
+            command = [program, "nemp", "recall", KEY]
+            subjects.append(Subject(name, command, folder, must_print=KEY.encode(), forgets=when == ", first"))
     return subjects, skipped
 
 
