@@ -317,6 +317,7 @@ def test_a_certain_answer_loads_no_numpy() -> None:
         ("how to rolback a relase", "Rollback: redeploy the previous release."),
         ("frankfrut machines at night", "The second rack stands in Frankfurt."),
         ("cokie baner colours again", "The cookie banner is green."),
+        ("how long does a sesion lats", "Sessions are lasting thirty days."),
     ],
 )
 def test_a_misspelt_word_finds_what_it_is_meant_for(query: str, right: str) -> None:
@@ -338,3 +339,9 @@ def test_a_question_of_many_unknown_words_is_not_guessed_at() -> None:
     few, many = (rank_documents(" ".join(misspelt[:count]), documents) for count in (8, 9))
     assert few.evidence[0].near > 0.5
     assert not many.scores or many.evidence[0].near < 0.5
+
+
+def test_a_misspelt_stem_finds_the_word_with_its_ending() -> None:
+    ranking = rank_documents("tokne", [Document("", "opaque tokens of two parts"), Document("", "indent with tabs")])
+    assert [score.index for score in ranking.scores][:1] == [0]
+    assert ranking.evidence[0].near == pytest.approx(0.8)

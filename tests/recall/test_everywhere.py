@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -370,3 +371,102 @@ def test_a_store_of_many_thousand_memories_is_searched(world: World) -> None:
     many = {f"note-{number}": f"text number {number} of many" for number in range(5_000)}
     nemp(world, {**many, "auth-flow": "JWT"})
     assert ids(ask(world, "auth")) == ["auth-flow"]
+
+
+# What is too weak an answer
+
+
+NONSENSE = "how do I train my dog to sit at the door"
+
+
+def test_what_answers_too_poorly_is_held_back_and_counted(world: World) -> None:
+    nemp(world, {"db": "PostgreSQL 16 via Prisma", "deploy": "The deployment goes to Fly.io", "bun": "bun, never npm"})
+    entry(world, "MEM-login", "Users sign in with their password")
+    entry(world, "MEM-release", "A release is tagged without a note")
+    result = ask(world, NONSENSE)
+    assert (result.hits, result.match, result.omitted) == ((), "none", 0)
+    assert result.held_back > 0
+    assert result.as_json()["held_back"] == result.held_back
+    everything = ask(world, NONSENSE, include_weak=True)
+    assert (len(everything.hits), everything.held_back) == (result.held_back, 0)
+
+
+def test_a_question_is_answered_by_meaning_across_stores(world: World) -> None:
+    nemp(world, {"db": "PostgreSQL 16 via Prisma; migrations by hand"}, {"style": "Indent with tabs"})
+    entry(world, "MEM-login", "Users sign in with their password and username")
+    assert ids(ask(world, "how does somebody log in with a password"))[0] == "MEM-login"
+    assert ids(ask(world, "which SQL server holds our tables"))[0] == "db"
+
+
+def test_a_key_that_contains_the_query_is_never_held_back(world: World) -> None:
+    nemp(world, {"oauth-app": "Okta", "auth": "JWT", "gateway": "auth of the gateway"})
+    result = ask(world, "auth")
+    assert set(ids(result)) == {"auth", "oauth-app", "gateway"}
+    assert result.held_back == 0
+
+
+def test_a_claim_that_coven_found_is_never_held_back(with_program: World) -> None:
+    promote(with_program, (OLD, "The gateway timeout is 30 seconds", None))
+    nemp(with_program, {"cake": "chocolate cake for the release party, with eggs and a recipe"})
+    result = ask(with_program, "recipe for chocolate cake with eggs: timeout", with_coven=True)
+    assert ids(result) == ["cake", OLD]
+    assert result.held_back == 0
+
+
+def test_many_that_no_longer_hold_leave_room_for_one_that_does(world: World) -> None:
+    for number in range(30):
+        entry(world, f"MEM-{number:02}", f"webhook {number}", title="webhook", expires_at="2026-01-01")
+    entry(world, "MEM-living", "about something else, and in the end about one of many", title="webhook and others")
+    result = ask(world, "webhook", limit=2)
+    assert ids(result)[0] == "MEM-living"
+    assert len(result.hits) + result.omitted == 31
+
+
+def test_many_copies_leave_room_for_others(world: World) -> None:
+    same = {f"copy-{number}": "the webhook is retried five times with backoff" for number in range(60)}
+    nemp(world, {**same, "other": "long words about something else, and in the end about one webhook of many"})
+    result = ask(world, "webhook backoff", limit=2)
+    assert [len(hit.also) for hit in result.hits] == [59, 0]
+
+
+def test_a_certain_answer_of_small_stores_loads_no_numpy(world: World) -> None:
+    nemp(world, {"auth-flow": "JWT access tokens"})
+    entry(world, "MEM-1", "The webhook is retried")
+    probe = (
+        "import sys\n"
+        "from memory_recall.faces.cli.main import main\n"
+        "assert main(['search', *sys.argv[1:]]) == 0\n"
+        "assert 'numpy' not in sys.modules, 'numpy was loaded'\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe, "auth", "flow", "--project", str(world.project)],
+        check=False,
+        timeout=60,
+        capture_output=True,
+        text=True,
+        env={"HOME": str(world.home)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "auth-flow" in done.stdout
+
+
+def test_a_nemp_store_is_cut_once_while_it_says_the_same(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memory_recall.ranking.segment import Segment
+
+    nemp(world, {f"note-{number}": f"the webhook {number} is retried with backoff" for number in range(50)})
+    entry(world, "MEM-1", "The gateway times out after half a minute")
+    built: list[int] = []
+    real = Segment.build
+
+    def build(documents: Any, **options: Any) -> Segment:
+        built.append(len(documents))
+        return real(documents, **options)
+
+    monkeypatch.setattr(Segment, "build", build)
+    shelf = Shelf()
+    for query in ("how often is a webhook retried", "when does the gateway give up"):
+        assert search(SearchQuery(query), world.place, world.env, shelf).hits
+    assert built.count(50) == 1
+    nemp(world, {"note-0": "one webhook is never retried", "note-1": "another one is"})
+    search(SearchQuery("how often is a webhook retried"), world.place, world.env, shelf)
+    assert (built.count(50), built.count(2)) == (1, 1)

@@ -155,13 +155,11 @@ class Segment:
         if known is None:
             reach = typos.edits_allowed(len(word))
             lengths = range(len(word) - reach, len(word) + reach + 1)
-            found = [
-                (numbers[index], edits)
-                for texts, numbers in (self._guessable[length] for length in lengths if length in self._guessable)
-                for index, edits in typos.distances(word, texts)
-            ]
-            found.sort()
-            terms, distances = np.array([term for term, _ in found]), np.array([edits for _, edits in found])
+            found: dict[int, int] = {}
+            for texts, numbers in (self._guessable[length] for length in lengths if length in self._guessable):
+                for index, edits in typos.distances(word, texts):
+                    found[numbers[index]] = min(edits, found.get(numbers[index], edits))
+            terms, distances = np.array(sorted(found)), np.array([found[term] for term in sorted(found)])
             known = terms.astype(np.uint32), distances.astype(np.uint8)
             if len(self._misspelt) >= _REMEMBERED:
                 self._misspelt.clear()
@@ -170,14 +168,19 @@ class Segment:
 
     @cached_property
     def _guessable(self) -> dict[int, tuple[list[str], list[int]]]:
-        """The words that others may be misspellings of, and the numbers of their terms, by length."""
+        """The words that others may be misspellings of, and the numbers of their terms, by length.
+
+        Their stems as well: `tokne` is one edit from token, and two from the tokens that the text has.
+        """
         found: dict[int, tuple[list[str], list[int]]] = {}
-        kinds = (self._arrays["kinds"] == WORD).tolist()
-        for number, (term, is_word) in enumerate(zip(self._terms, kinds, strict=True)):
-            if is_word and typos.is_guessable(term):
-                texts, numbers = found.setdefault(len(term), ([], []))
-                texts.append(term)
-                numbers.append(number)
+        kinds, terms, bounds = self._arrays["kinds"] == WORD, list(self._terms), self._stem_terms.tolist()
+        for stem, begin, end in zip(self._stems, bounds, bounds[1:], strict=False):
+            for number in range(begin, end):
+                for text in {terms[number], stem} if kinds[number] else ():
+                    if typos.is_guessable(text):
+                        texts, numbers = found.setdefault(len(text), ([], []))
+                        texts.append(text)
+                        numbers.append(number)
         return found
 
 

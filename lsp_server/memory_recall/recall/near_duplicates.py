@@ -31,6 +31,7 @@ _TURNING_CHARACTERS = frozenset("不没沒无無非未别勿禁")
 
 
 _PIECES = re.compile("[a-z0-9]+")
+_HUMP = re.compile("[a-z][A-Z]")
 _PREFIX = 3
 _ALIKE_AT_FIRST_SIGHT = 0.6
 """The share of common beginnings of words below which two texts cannot share `SIMILARITY` of their stems."""
@@ -60,10 +61,14 @@ def groups(memories: Sequence[Memory]) -> list[list[int]]:
 
 
 def _sketch(text: str) -> frozenset[str] | None:
-    """The beginnings of the words of a text, which a stem keeps; None for a text of which that is not true."""
-    if not text.isascii() or len(text) > _COMPARED:
+    """The beginnings of the words of a text, which nearly every stem keeps; None for a text of which that is not true.
+
+    Nor for one so short that a single word decides (`dying` and `die` are one stem).
+    """
+    if not text.isascii() or len(text) > _COMPARED or _HUMP.search(text):
         return None
-    return frozenset([piece[:_PREFIX] for piece in _PIECES.findall(text.lower())])
+    pieces = _PIECES.findall(text.lower())
+    return frozenset([piece[:_PREFIX] for piece in pieces]) if len(pieces) > 2 * FEWEST_WORDS else None
 
 
 def _may_be_alike(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
