@@ -167,6 +167,18 @@ def test_a_limit_beyond_what_is_ranked_again_still_cuts_only(monkeypatch: pytest
         assert rank_documents("login tokens of the deployment", store, limit=limit).scores == everything[:limit]
 
 
+@quietly
+@given(queries, stores, st.integers(1, 5), st.integers(1, 4))
+def test_whose_meaning_cannot_matter_is_not_looked_at_and_nothing_else(
+    query: str, store: list[Document], limit: int, first: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fusion, "RANKED_AGAIN", 2)
+        everything = rank_documents(query, store, limit=limit)
+        patch.setattr(fusion, "JUDGED_FIRST", first)
+        assert rank_documents(query, store, limit=limit) == everything
+
+
 def test_equal_documents_come_in_the_order_of_their_positions() -> None:
     store = [Document("", "deploy the server")] * 5
     assert indices(rank_documents("deployed server containers", store)) == [0, 1, 2, 3, 4]

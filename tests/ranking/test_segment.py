@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from ranking_texts import stores
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.errors import Cancelled
-from memory_recall.ranking import cutting, meaning, segment
+from memory_recall.ranking import cutting, meaning, segment, typos
 from memory_recall.ranking.layout import IN_TITLE, MOST_FREQUENT
 from memory_recall.ranking.lexical import Document
 from memory_recall.ranking.segment import Segment
@@ -137,3 +138,24 @@ def test_stops_when_nobody_waits() -> None:
     cancellation.cancel()
     with pytest.raises(Cancelled):
         Segment.build(DOCUMENTS, cancellation=cancellation)
+
+
+LETTERS = st.text(st.sampled_from("abcdefgtoken2éß中-J"), min_size=1, max_size=14)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(st.lists(LETTERS, max_size=40), LETTERS, st.integers(0, 39), st.integers(0, 13))
+def test_what_a_word_may_misspell_is_what_comparing_with_all_finds(
+    vocabulary: list[str], other: str, chosen: int, place: int
+) -> None:
+    near = vocabulary[chosen][:place] + other[:1] + vocabulary[chosen][place + 1 :] if chosen < len(vocabulary) else ""
+    segment = Segment.build([Document("", " ".join(vocabulary))])
+    known = segment.words()
+    for word in (tokens.normalise(text) for text in (near, other)):
+        expected: dict[str, int] = {}
+        for text, stem in zip(known, tokens.stems(known), strict=True):
+            for form in filter(typos.is_guessable, (text, stem)):
+                for _, edits in typos.distances(word, [form]):
+                    expected[text] = min(edits, expected.get(text, edits))
+        terms, distances = segment.misspelt(word)
+        assert dict(zip(map(segment.term, terms.tolist()), distances.tolist(), strict=True)) == expected

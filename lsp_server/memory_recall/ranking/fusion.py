@@ -38,6 +38,10 @@ FEEDBACK_WEIGHT = 0.3
 FEEDBACK_DOCUMENTS = 3
 RANKED_AGAIN = 200
 """How many of the first documents the feedback may reorder."""
+JUDGED_FIRST = 1_000
+"""Of how many documents the meaning is looked at before it is known which others could be among the best at all."""
+_LARGEST_COSINE = 1.001
+"""More than a cosine of float32 can be."""
 
 
 class Question(NamedTuple):
@@ -115,9 +119,10 @@ def by_meaning(
     best = float(word_scores.max())
     direction = _direction(np.array(question.weights) @ vectors, collection)
     factors = collection.weights(documents)
-    meanings = collection.cosines(documents, direction)
+    wanted = None if most is None else max(most, RANKED_AGAIN)
+    meanings = _meanings(_Mentioning(documents, word_scores, factors), direction, collection, wanted)
     scores = _fused(word_scores, meanings, best) * factors
-    chosen = _first(documents, scores, collection, None if most is None else max(most, RANKED_AGAIN))
+    chosen = _first(documents, scores, collection, wanted)
     again, rest = chosen[:RANKED_AGAIN], chosen[RANKED_AGAIN:]
 
     centred = collection.rows(documents[again[:FEEDBACK_DOCUMENTS]])
@@ -133,6 +138,34 @@ def by_meaning(
         scores[rest] = np.minimum(scores[rest], scores[again[-1]])
     chosen = np.concatenate([again, rest])[:most]
     return Answer(question, documents[chosen], scores[chosen], meanings[chosen], len(documents))
+
+
+class _Mentioning(NamedTuple):
+    """Documents that mention a word, ascending, their scores by words, and the factors on their scores."""
+
+    documents: Numbers
+    word_scores: Doubles
+    factors: Floats
+
+
+def _meanings(mentioning: _Mentioning, direction: Floats, collection: Collection, wanted: int | None) -> Floats:
+    """The cosines of documents with a direction; 0 for those that are not among the best `wanted` with any cosine."""
+    documents, word_scores, factors = mentioning
+    if wanted is None or len(documents) <= max(JUDGED_FIRST, wanted):
+        return collection.cosines(documents, direction)
+    best = float(word_scores.max())
+    most = _fused(word_scores, np.full(len(documents), _LARGEST_COSINE, np.float32), best) * factors
+    first = max(JUDGED_FIRST, wanted)
+    places = np.sort(np.argpartition(most, len(most) - first)[len(most) - first :])
+    meanings = np.zeros(len(documents), np.float32)
+    meanings[places] = collection.cosines(documents[places], direction)
+    scores = _fused(word_scores[places], meanings[places], best) * factors[places]
+    least = np.partition(scores, first - wanted)[first - wanted]
+    hopeful = most >= least
+    hopeful[places] = False
+    others = np.flatnonzero(hopeful)
+    meanings[others] = collection.cosines(documents[others], direction)
+    return meanings
 
 
 def any_has_all(question: Question) -> bool:

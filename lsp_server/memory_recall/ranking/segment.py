@@ -6,7 +6,7 @@ hold, `cutting.py` makes them, `fusion.py` ranks by them. Knows no file, no stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from memory_recall.ranking import meaning, typos
 from memory_recall.ranking.cutting import cut
 from memory_recall.ranking.layout import LAYOUT, MATRICES, WORD
 from memory_recall.ranking.lexical import Document
+from memory_recall.ranking.lines import Lines
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -56,8 +57,8 @@ class Segment:
         self._frequencies: NDArray[np.uint16] = self._arrays["frequencies"]
         self._starts: NDArray[np.uint32] = self._arrays["starts"]
         self._stem_terms: NDArray[np.uint32] = self._arrays["stem_terms"]
-        self._stems = _Lines(self._arrays["stems"], self._arrays["stem_ends"])
-        self._terms = _Lines(self._arrays["terms"], self._arrays["term_ends"])
+        self._stems = Lines(self._arrays["stems"], self._arrays["stem_ends"])
+        self._terms = Lines(self._arrays["terms"], self._arrays["term_ends"])
 
     @classmethod
     def build(cls, documents: Sequence[Document], *, cancellation: Cancellation | None = None) -> Segment:
@@ -150,68 +151,35 @@ class Segment:
         return [term for term, is_wanted in zip(self._terms, wanted.tolist(), strict=True) if is_wanted]
 
     def misspelt(self, word: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """The terms that a word may be a misspelling of, and how many edits away each is."""
+        """The terms that a word may be a misspelling of, ascending, and how many edits away each is.
+
+        By their stems as well: `tokne` is one edit from token, and two from the tokens that the text has.
+        """
         known = self._misspelt.get(word)
         if known is None:
             reach = typos.edits_allowed(len(word))
-            lengths = range(len(word) - reach, len(word) + reach + 1)
-            found: dict[int, int] = {}
-            for texts, numbers in (self._guessable[length] for length in lengths if length in self._guessable):
-                for index, edits in typos.distances(word, texts):
-                    found[numbers[index]] = min(edits, found.get(numbers[index], edits))
-            terms, distances = np.array(sorted(found)), np.array([found[term] for term in sorted(found)])
-            known = terms.astype(np.uint32), distances.astype(np.uint8)
+            found = {term: edits for term, edits in self._near_to(word, self._terms, reach) if self._is_word[term]}
+            for stem, edits in self._near_to(word, self._stems, reach):
+                for term in range(*self._stem_terms[stem : stem + 2].tolist()):
+                    if self._is_word[term]:
+                        found[term] = min(edits, found.get(term, edits))
+            terms = sorted(found)
+            known = np.array(terms, np.uint32), np.array([found[term] for term in terms], np.uint8)
             if len(self._misspelt) >= _REMEMBERED:
                 self._misspelt.clear()
             self._misspelt[word] = known
         return known
 
     @cached_property
-    def _guessable(self) -> dict[int, tuple[list[str], list[int]]]:
-        """The words that others may be misspellings of, and the numbers of their terms, by length.
+    def _is_word(self) -> NDArray[np.bool_]:
+        return np.asarray(self._arrays["kinds"] == WORD)
 
-        Their stems as well: `tokne` is one edit from token, and two from the tokens that the text has.
-        """
-        found: dict[int, tuple[list[str], list[int]]] = {}
-        kinds, terms, bounds = self._arrays["kinds"] == WORD, list(self._terms), self._stem_terms.tolist()
-        for stem, begin, end in zip(self._stems, bounds, bounds[1:], strict=False):
-            for number in range(begin, end):
-                for text in {terms[number], stem} if kinds[number] else ():
-                    if typos.is_guessable(text):
-                        texts, numbers = found.setdefault(len(text), ([], []))
-                        texts.append(text)
-                        numbers.append(number)
-        return found
-
-
-class _Lines:
-    """Sorted texts in one array, each with a newline behind it."""
-
-    def __init__(self, data: NDArray[np.uint8], ends: NDArray[np.uint32]) -> None:
-        self._data = data
-        self._ends = ends
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._data.tobytes().decode("utf-8").split("\n")[:-1]
-
-    def __getitem__(self, number: int) -> str:
-        return self._bytes(number).decode("utf-8")
-
-    def find(self, text: str) -> int | None:
-        """The number of a text. UTF-8 sorts as the characters do."""
-        wanted = text.encode("utf-8", "replace")
-        low, high = 0, len(self._ends)
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self._ends) and self._bytes(low) == wanted else None
-
-    def _bytes(self, number: int) -> bytes:
-        begin = int(self._ends[number - 1]) + 1 if number else 0
-        return self._data[begin : int(self._ends[number])].tobytes()
+    @staticmethod
+    def _near_to(word: str, lines: Lines, edits: int) -> list[tuple[int, int]]:
+        """Which of these texts a word may be a misspelling of, and how many edits away each is."""
+        texts = {number: lines[number] for number in lines.resembling(word, edits).tolist()}
+        numbers = [number for number, text in texts.items() if typos.is_guessable(text)]
+        return [(numbers[index], away) for index, away in typos.distances(word, [texts[each] for each in numbers])]
 
 
 def _ends(ends: NDArray[Any], size: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import stat
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -72,9 +73,11 @@ def row_of(stamp: Stamp | None, links: int, *, is_link: bool) -> bytes:
 
 def row_at(path: str) -> bytes:
     """The row of one file, looked at now."""
-    is_link = os.path.islink(path)  # noqa: PTH114 - for thousands of files
+    is_link = False
     try:
-        status = os.stat(path)
+        status = os.lstat(path)
+        if is_link := stat.S_ISLNK(status.st_mode):
+            status = os.stat(path)
     except OSError:
         return row_of(None, 0, is_link=is_link)
     return row_of(Stamp.of_status(status), status.st_nlink, is_link=is_link)
