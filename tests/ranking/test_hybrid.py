@@ -14,7 +14,7 @@ from ranking_texts import documents, queries, stores
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.errors import Cancelled
-from memory_recall.ranking import fusion, lexical
+from memory_recall.ranking import fusion, hybrid, lexical
 from memory_recall.ranking.hybrid import Evidence, Ranking, may_be_certain, rank_documents, rank_parts
 from memory_recall.ranking.lexical import Document
 from memory_recall.ranking.parts import Collection, Part
@@ -357,3 +357,19 @@ def test_a_misspelt_stem_finds_the_word_with_its_ending() -> None:
     ranking = rank_documents("tokne", [Document("", "opaque tokens of two parts"), Document("", "indent with tabs")])
     assert [score.index for score in ranking.scores][:1] == [0]
     assert ranking.evidence[0].near == pytest.approx(0.8)
+
+
+def test_of_what_ranks_too_far_behind_to_be_judged_only_what_has_a_word_counts_as_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hybrid, "_JUDGED", 2)
+    store = [
+        *([Document("", "refresh the credentials")] * 3),
+        *([Document("", "the passwords of the gateway")] * 4),
+        Document("", f"refresh {'this and that of something else entirely ' * 9}"),
+    ]
+    ranking = rank_documents(
+        "refresh the credentials of zeppelins", store, floor=lambda all_: [True] * len(all_), limit=1
+    )
+    assert (len(ranking.scores), ranking.matched, ranking.refused) == (1, 8, frozenset())
+    assert ranking.held_back == 4

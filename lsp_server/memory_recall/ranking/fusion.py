@@ -56,7 +56,8 @@ class Question(NamedTuple):
 class Answer(NamedTuple):
     """The best documents, best first: numbers, scores, and the cosines with the question itself, without feedback.
 
-    `matched` counts all documents that mention a word or a near one, also those that are not among the best.
+    `matched` counts all documents that mention a word or a near one, also those that are not among the best; `literal`
+    those that have a word of the question itself.
     """
 
     question: Question
@@ -64,6 +65,7 @@ class Answer(NamedTuple):
     scores: Doubles
     meanings: Floats
     matched: int
+    literal: int
 
 
 def by_words(
@@ -77,7 +79,9 @@ def by_words(
     documents, scores = _word_scores(question, collection)
     scores = scores * collection.weights(documents)
     chosen = _first(documents, scores, collection, most)
-    return Answer(question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents))
+    return Answer(
+        question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents), len(documents)
+    )
 
 
 def by_any(
@@ -92,7 +96,9 @@ def by_any(
     scores = mentioned[documents] / (mentioned[documents] + collection.damping[documents])
     scores *= collection.weights(documents)
     chosen = _first(documents, scores, collection, None)
-    return Answer(question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents))
+    return Answer(
+        question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents), len(documents)
+    )
 
 
 def by_meaning(
@@ -115,7 +121,7 @@ def by_meaning(
     question = _weighed(words, mentions, collection, telling)
     documents, word_scores = _word_scores(question, collection)
     if not len(documents):
-        return Answer(question, documents, word_scores, np.zeros(0, np.float32), 0)
+        return Answer(question, documents, word_scores, np.zeros(0, np.float32), 0, 0)
     best = float(word_scores.max())
     direction = _direction(np.array(question.weights) @ vectors, collection)
     factors = collection.weights(documents)
@@ -137,7 +143,15 @@ def by_meaning(
     if len(rest):
         scores[rest] = np.minimum(scores[rest], scores[again[-1]])
     chosen = np.concatenate([again, rest])[:most]
-    return Answer(question, documents[chosen], scores[chosen], meanings[chosen], len(documents))
+    literal = _literal(question, collection)
+    return Answer(question, documents[chosen], scores[chosen], meanings[chosen], len(documents), literal)
+
+
+def _literal(question: Question, collection: Collection) -> int:
+    marks = np.zeros(collection.size, bool)
+    for mentions in question.mentions:
+        marks[mentions.documents] = True
+    return int(np.count_nonzero(marks))
 
 
 class _Mentioning(NamedTuple):

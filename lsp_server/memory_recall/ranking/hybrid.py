@@ -56,8 +56,9 @@ class Ranking(NamedTuple):
     """An answer: the best documents, best first, and the evidence for each.
 
     `matched` counts all documents that mention a word of the question or one near to it. `held_back` counts those of
-    them that the floor does not let through: `refused` by number, and where the last one that was judged is refused,
-    also all that rank behind it. `certain` says that words alone decided.
+    them that the floor does not let through: `refused` by number, and of those that rank too far behind to be judged,
+    the ones that have no word of the question itself; all of them where the last one that was judged is refused.
+    `certain` says that words alone decided.
     """
 
     scores: tuple[Score, ...] = ()
@@ -217,5 +218,9 @@ def _ranking(answer: Answer, limit: int | None, floor: Floor | None, *, certain:
         scores.append(Score(documents[number], values[number], len(words), words))
     evidence = tuple(judged[number] for number in shown)
     refused = frozenset(document for document, is_answer in zip(documents, verdicts, strict=True) if not is_answer)
-    behind = answer.matched - len(judged) if verdicts and not verdicts[-1] else 0
+    behind = 0
+    if floor is not None and verdicts:
+        behind = answer.matched - len(judged)
+        if verdicts[-1]:
+            behind -= answer.literal - int(shares.found.any(axis=1).sum())
     return Ranking(tuple(scores), evidence, answer.matched, len(refused) + behind, certain, refused)
