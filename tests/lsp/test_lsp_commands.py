@@ -267,7 +267,7 @@ def test_without_a_folder_the_working_directory_is_meant(start: Start, world: Wo
     ids=["long name", "long path", "half a character", "half a character in bytes"],
 )
 def test_a_path_that_no_file_can_have_is_no_mistake_of_the_server(start: Start, world: World, uri: str) -> None:
-    for folders in (None, [world.project], [uri]):
+    for folders in ([world.project], [uri]):
         wire = start()
         wire.initialize(folders, rootPath="/a\ud800")
         wire.open(uri, "see auth-flow and [[nemp:auth-flow]]")

@@ -125,7 +125,7 @@ SCHEMAS = st.deferred(
 )
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=60, deadline=None)
 @given(SCHEMAS, VALUES)
 def test_a_full_implementation_comes_to_the_same_verdict(schema: dict[str, Any], value: Any) -> None:
     assert bool(Rules(schema).breaches(value)) is not jsonschema.Draft7Validator(schema).is_valid(value)

@@ -252,20 +252,20 @@ def _weighed(
 
 def _word_scores(question: Question, collection: Collection) -> tuple[Numbers, Doubles]:
     """The documents that mention any word, ascending, and their scores by words, above 0 and at most 1."""
-    gained, covered, own, gain = (np.zeros(collection.size, np.float32) for _ in range(4))
+    gained, covered, own = (np.zeros(collection.size, np.float32) for _ in range(3))
     damping = collection.damping
     for mentions, weight in zip(question.mentions, question.weights, strict=True):
-        own[mentions.documents] = mentions.exact
-        np.add(own, damping, out=gain)
-        np.divide(own, gain, out=gain)
-        documents, squares = mentions.near_documents, mentions.cosines**2
-        near_gain = squares * (mentions.near / (mentions.near + damping[documents])) - gain[documents]
-        covered[documents] += np.where(own[documents] > 0, 0.0, squares)
-        gain[documents] += np.maximum(near_gain, 0.0)
-        gain *= np.float32(weight)
-        gained += gain
-        covered += own > 0
-        own[mentions.documents] = 0.0
+        exact = mentions.exact / (mentions.exact + damping[mentions.documents])
+        gained[mentions.documents] += exact * np.float32(weight)
+        covered[mentions.documents] += np.float32(1.0)
+        if len(mentions.near_documents):
+            documents, squares = mentions.near_documents, mentions.cosines**2
+            own[mentions.documents] = exact
+            already = own[documents]
+            near = squares * (mentions.near / (mentions.near + damping[documents])) - already
+            gained[documents] += np.maximum(near, np.float32(0.0)) * np.float32(weight)
+            covered[documents] += np.where(already > 0, np.float32(0.0), squares)
+            own[mentions.documents] = 0.0
     mentioned = np.flatnonzero(gained > 0)
     share = 1.0 - covered[mentioned] / len(question.words)
     scores = gained[mentioned] / sum(question.weights) * (1.0 - collection.proportions.coverage * share)

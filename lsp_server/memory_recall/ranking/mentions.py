@@ -17,6 +17,7 @@ from memory_recall.ranking.parts import Collection, Floats, Numbers, Part
 from memory_recall.text import tokens
 
 _NONE = np.zeros(0, np.int64)
+_NO_FIGURES = np.zeros(0, np.float32)
 
 
 class Mentions(NamedTuple):
@@ -55,16 +56,7 @@ class _Buffers:
     def __init__(self, size: int) -> None:
         self.marks = np.zeros(size, bool)
         self.frequencies = np.zeros(size, np.float32)
-        self.cosines = np.zeros(size, np.float32)
-
-    def taken(self, collection: Collection) -> tuple[Numbers, Floats, Floats]:
-        """The marked documents that count, their frequencies and cosines. Clears all."""
-        marked = np.flatnonzero(self.marks)
-        documents = marked if collection.allowed is None else marked[collection.allowed[marked]]
-        frequencies, cosines = self.frequencies[documents], self.cosines[documents]
-        self.marks[marked] = False
-        self.frequencies[marked] = 0.0
-        return documents, frequencies, cosines
+        self.last = np.full(size, -1, np.int32)
 
 
 def _exact(word: tokens.QueryWord, collection: Collection, buffers: _Buffers) -> tuple[Numbers, Floats]:
@@ -76,7 +68,12 @@ def _exact(word: tokens.QueryWord, collection: Collection, buffers: _Buffers) ->
         within = slice(offset, offset + len(part.segment))
         buffers.frequencies[within][documents] += frequencies & MOST_FREQUENT
         buffers.marks[within][documents] = True
-    return buffers.taken(collection)[:2]
+    marked = np.flatnonzero(buffers.marks)
+    counted = _counting(marked, collection)
+    exact = buffers.frequencies[counted]
+    buffers.marks[marked] = False
+    buffers.frequencies[marked] = 0.0
+    return counted, exact
 
 
 def _one_term_each(found: Sequence[tuple[Part, int, int]], collection: Collection) -> tuple[Numbers, Floats]:
@@ -91,14 +88,24 @@ def _one_term_each(found: Sequence[tuple[Part, int, int]], collection: Collectio
 
 
 def _near(terms: Sequence[NearTerms], collection: Collection, buffers: _Buffers) -> tuple[Numbers, Floats, Floats]:
+    found = []
     for (part, offset), (numbers, cosines) in zip(collection.numbered(), terms, strict=False):
         (documents, frequencies), counts = part.segment.postings_of(numbers)
-        within = slice(offset, offset + len(part.segment))
-        # Where a document stands more than once, what is written last stays: the nearest word.
-        buffers.cosines[within][documents] = np.repeat(cosines, counts)
-        buffers.frequencies[within][documents] = frequencies & MOST_FREQUENT
-        buffers.marks[within][documents] = True
-    return buffers.taken(collection)
+        found.append((documents.astype(np.int64) + offset, frequencies, np.repeat(cosines, counts)))
+    if not found:
+        return _NONE, _NO_FIGURES, _NO_FIGURES
+    documents, frequencies, cosines = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    # Where a document stands more than once, what is written last stays: the nearest word.
+    buffers.last[documents] = np.arange(len(documents), dtype=np.int32)
+    marked = np.flatnonzero(buffers.last >= 0)
+    counted = _counting(marked, collection)
+    chosen = buffers.last[counted]
+    buffers.last[marked] = -1
+    return counted, (frequencies[chosen] & MOST_FREQUENT).astype(np.float32), cosines[chosen]
+
+
+def _counting(documents: Numbers, collection: Collection) -> Numbers:
+    return documents if collection.allowed is None else documents[collection.allowed[documents]]
 
 
 def in_titles(words: Sequence[tokens.QueryWord], collection: Collection) -> bool:

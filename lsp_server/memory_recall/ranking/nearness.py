@@ -162,6 +162,5 @@ def _from(near: NearTerms, least: np.float32) -> NearTerms:
 def _alive(part: Part, near: NearTerms) -> NearTerms:
     if part.allowed is None or not len(near.terms):
         return near
-    postings, counts = part.segment.postings_of(near.terms)
-    alive = np.logical_or.reduceat(part.allowed[postings.documents], np.cumsum(counts) - counts)
+    alive = part.living(near.terms)
     return NearTerms(near.terms[alive], near.cosines[alive])

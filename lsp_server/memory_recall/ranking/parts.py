@@ -24,6 +24,7 @@ Mask = NDArray[np.bool_]
 
 _AT_ONCE = 512
 """Rows that are multiplied at once: as floats they fit into the processor's cache, and are never kept."""
+_UNKNOWN = -1
 
 
 class Part:
@@ -42,10 +43,11 @@ class Part:
         position: NDArray[np.int32] | None = None,
     ) -> None:
         self.segment = segment
-        self.allowed = allowed
+        self.allowed = None if allowed is None or allowed.all() else allowed
         self.weight = weight
         self.position = position
         self._distances: tuple[Doubles, Floats] | None = None
+        self._living = np.full(0 if self.allowed is None else segment.terms, _UNKNOWN, np.int8)
 
     @cached_property
     def count(self) -> int:
@@ -72,6 +74,17 @@ class Part:
         if 2 * self.count < len(self.segment):
             return self._sum_of(np.flatnonzero(self.allowed))
         return self.segment.vector_sum - self._sum_of(np.flatnonzero(~self.allowed))
+
+    def living(self, terms: NDArray[np.uint32]) -> Mask:
+        """Which of these terms stand in a document that counts."""
+        if self.allowed is None:
+            return np.ones(len(terms), bool)
+        unknown = terms[self._living[terms] == _UNKNOWN]
+        if len(unknown):
+            postings, counts = self.segment.postings_of(unknown)
+            self._living[unknown] = np.logical_or.reduceat(self.allowed[postings.documents], np.cumsum(counts) - counts)
+        alive: Mask = self._living[terms] == 1
+        return alive
 
     def words(self) -> list[str]:
         """The distinct words of the documents that count, without stop words."""

@@ -115,6 +115,11 @@ class Segment:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    @property
+    def terms(self) -> int:
+        """How many terms there are."""
+        return len(self._terms)
+
     def terms_of(self, stem: str) -> range:
         """The numbers of the terms with that stem."""
         found = self._found.get(stem)
@@ -133,11 +138,13 @@ class Segment:
 
     def postings_of(self, terms: NDArray[np.uint32]) -> tuple[Postings, NDArray[np.int64]]:
         """Where each of these terms stands, one after another; and how many postings each has."""
-        begins = self._starts[terms].astype(np.int64)
-        counts = self._starts[terms + np.uint32(1)].astype(np.int64) - begins
-        ends = np.cumsum(counts)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + counts, counts)
-        return Postings(self._documents[places], self._frequencies[places]), counts
+        begins, ends = self._starts[terms], self._starts[terms + np.uint32(1)]
+        stretches = [slice(*bounds) for bounds in zip(begins.tolist(), ends.tolist(), strict=True)]
+        if not stretches:
+            return Postings(self._documents[:0], self._frequencies[:0]), np.zeros(0, np.int64)
+        documents = np.concatenate([self._documents[stretch] for stretch in stretches])
+        frequencies = np.concatenate([self._frequencies[stretch] for stretch in stretches])
+        return Postings(documents, frequencies), (ends - begins).astype(np.int64)
 
     def term(self, number: int) -> str:
         """How a term is written, normalised."""

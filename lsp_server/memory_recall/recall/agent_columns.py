@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_recall.ranking.hybrid import rank_parts
-from memory_recall.ranking.parts import Part
+from memory_recall.ranking.parts import Collection, Part
 from memory_recall.recall.agent_query import AgentQuery
 from memory_recall.recall.agent_search import (
     CLOCK_TOLERANCE,
@@ -77,18 +77,14 @@ def _part(store: IndexedStore, number: int, allowed: _Mask, now: datetime) -> Pa
     """
     hour = to_the_hour(now)
     remembered = store.parts.get(number)
-    if remembered is not None and remembered[0] == hour and _same(remembered[1].allowed, allowed):
-        return remembered[1]
+    if remembered is not None and remembered[0] == hour and np.array_equal(remembered[1], allowed):
+        return remembered[2]
     block, rows = store.state.blocks[number], store.state.rows[number]
     confidence, recency = _standing(block.columns, hour)
     preference = 1.0 - CONFIDENCE_SHARE * (1.0 - confidence) - RECENCY_SHARE * (1.0 - recency)
     part = Part(block.segment, allowed, preference.astype(np.float32), store.state.table.position[rows])
-    store.parts[number] = hour, part
+    store.parts[number] = hour, allowed, part
     return part
-
-
-def _same(one: _Mask | None, other: _Mask) -> bool:
-    return one is not None and np.array_equal(one, other)
 
 
 def _hit(store: IndexedStore, row: int, score: float, now: datetime) -> AgentHit:
@@ -108,11 +104,11 @@ def _best(
         ranking = rank_parts(request.query, parts, limit=request.limit, floor=floor, cancellation=cancellation)
         scored = [(score.score, int(rows[score.index])) for score in ranking.scores]
         return Best(scored, ranking.matched, ranking.held_back)
-    allowed = np.concatenate([part.allowed for part in parts])
+    allowed = Collection(parts).allowed
     position = np.concatenate([part.position for part in parts])
     standing = [_standing(block.columns, now) for block in store.state.blocks]
     score = np.concatenate([(2.0 * confidence + recency) / 3.0 for confidence, recency in standing])
-    best = found = np.flatnonzero(allowed)
+    best = found = np.arange(len(rows)) if allowed is None else np.flatnonzero(allowed)
     if len(found) > request.limit:  # sort only what cannot lie behind the last of the best
         place = len(found) - request.limit
         best = found[score[found] >= np.partition(score[found], place)[place]]

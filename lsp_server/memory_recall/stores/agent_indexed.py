@@ -40,7 +40,7 @@ class IndexedStore(AgentTree):
     state: IndexedState
     follower: Follower | None = field(default=None, compare=False)
     mark: int = 0
-    parts: dict[int, tuple[datetime, Part]] = field(default_factory=dict, compare=False)
+    parts: dict[int, tuple[datetime, NDArray[np.bool_], Part]] = field(default_factory=dict, compare=False)
     kept_at: float = field(default=0.0, compare=False)
 
     def is_current(self) -> bool:
