@@ -75,13 +75,20 @@ def by_words(
     cancellation: Cancellation | None = None,
 ) -> Answer:
     """The documents that have a word of the question, ranked by exact words alone, as `lexical.rank` does."""
-    question = _weighed(words, mentions_of(words, [()] * len(words), collection, cancellation), collection)
-    documents, scores = _word_scores(question, collection)
-    scores = scores * collection.weights(documents)
+    question, documents, scores = scored_by_words(words, collection, cancellation)
     chosen = _first(documents, scores, collection, most)
     return Answer(
         question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents), len(documents)
     )
+
+
+def scored_by_words(
+    words: Sequence[tokens.QueryWord], collection: Collection, cancellation: Cancellation | None = None
+) -> tuple[Question, Numbers, Doubles]:
+    """The documents that have a word of the question, ascending, with their scores by exact words alone."""
+    question = _weighed(words, mentions_of(words, [()] * len(words), collection, cancellation), collection)
+    documents, scores = _word_scores(question, collection)
+    return question, documents, scores * collection.weights(documents)
 
 
 def by_any(

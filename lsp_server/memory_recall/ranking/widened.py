@@ -13,12 +13,16 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.ranking.lexical import Document, Score, rank, rank_any
 from memory_recall.ranking.related import related_terms
 from memory_recall.ranking.typos import corrected_by, corrected_query
+from memory_recall.text import tokens
 
 if TYPE_CHECKING:
+    from memory_recall.ranking.indexed import Answers
     from memory_recall.ranking.parts import Part
 
 DISCOUNT = 0.5
 """How much less an answer counts that has none of the words asked for."""
+_MOST_ALIKE = 200
+"""How many of the documents that are answers by meaning are looked at."""
 
 
 def rank_widened(query: str, documents: Sequence[Document], *, cancellation: Cancellation | None = None) -> list[Score]:
@@ -34,42 +38,60 @@ def rank_widened(query: str, documents: Sequence[Document], *, cancellation: Can
         from memory_recall.ranking.parts import Part
         from memory_recall.ranking.segment import Segment
 
-        found = _alike(query, [Part(Segment.build(documents, cancellation=cancellation))], cancellation)
+        found = _alike(query, [Part(Segment.build(documents, cancellation=cancellation))], cancellation).all()
     return _discounted(found)
 
 
-def rank_widened_parts(query: str, parts: Sequence[Part], *, cancellation: Cancellation | None = None) -> list[Score]:
-    """As `rank_widened`, for documents that stand in segments; `Score.index` as in `hybrid.rank_parts`."""
-    from memory_recall.ranking.indexed import rank_any_in, rank_in
+def answers_widened(query: str, parts: Sequence[Part], *, cancellation: Cancellation | None = None) -> Answers:
+    """As `rank_widened`, for documents that stand in segments; their numbers are those of `hybrid.rank_parts`."""
+    from memory_recall.ranking.indexed import NOTHING, answers_any_in, answers_in
     from memory_recall.ranking.parts import Collection
 
     collection = Collection(parts)
     if not collection.count:
-        return []
-    found = rank_any_in(related_terms(query), collection, cancellation=cancellation)
-    if not found:
-        corrected = corrected_by(query, lambda: sorted({word for part in parts for word in part.words()}))
-        found = rank_in(corrected, collection, cancellation=cancellation)
-    if not found:
+        return NOTHING
+    found = answers_any_in(related_terms(query), collection, cancellation=cancellation)
+    if not len(found.documents):
+        corrected = corrected_by(query, lambda asked: _misspelt(asked, parts))
+        found = answers_in(corrected, collection, cancellation=cancellation)
+    if not len(found.documents):
         found = _alike(query, parts, cancellation)
-    return _discounted(found)
+    return found._replace(scores=found.scores * DISCOUNT)
 
 
-def _alike(query: str, parts: Sequence[Part], cancellation: Cancellation | None) -> list[Score]:
+def rank_widened_parts(query: str, parts: Sequence[Part], *, cancellation: Cancellation | None = None) -> list[Score]:
+    """What is to be told of all those answers."""
+    return answers_widened(query, parts, cancellation=cancellation).all() if parts else []
+
+
+def _misspelt(asked: Sequence[str], parts: Sequence[Part]) -> list[str]:
+    """The words of documents that count which one of those asked for may be a misspelling of."""
+    found: set[str] = set()
+    for part in parts:
+        for word in asked:
+            terms = part.segment.misspelt(word)[0]
+            found.update(part.segment.term(term) for term in terms[part.living(terms)].tolist())
+    return sorted(found - tokens.STOP_WORDS)
+
+
+def _alike(query: str, parts: Sequence[Part], cancellation: Cancellation | None) -> Answers:
     """What has words that mean about the same as the question's, and is an answer by all that speaks for it."""
+    import numpy as np
+
     from memory_recall.ranking import floor
     from memory_recall.ranking.hybrid import rank_parts
-    from memory_recall.ranking.indexed import rank_any_in
+    from memory_recall.ranking.indexed import NOTHING, answers_any_in
     from memory_recall.ranking.nearness import words_alike
     from memory_recall.ranking.parts import Collection
 
     collection = Collection(parts)
-    found = rank_any_in(words_alike(query, collection), collection, cancellation=cancellation)
-    if not found:
-        return []
-    answers = {score.index for score in rank_parts(query, parts, floor=floor.answers, cancellation=cancellation).scores}
-    return [score for score in found if score.index in answers]
+    found = answers_any_in(words_alike(query, collection), collection, cancellation=cancellation)
+    if not len(found.documents):
+        return NOTHING
+    ranking = rank_parts(query, parts, limit=_MOST_ALIKE, floor=floor.answers, cancellation=cancellation)
+    chosen = np.isin(found.documents, [score.index for score in ranking.scores])
+    return found._replace(documents=found.documents[chosen], scores=found.scores[chosen])
 
 
-def _discounted(scores: Iterable[Score]) -> list[Score]:
-    return [Score(score.index, score.score * DISCOUNT, score.matched, score.words) for score in scores]
+def _discounted(found: Iterable[Score]) -> list[Score]:
+    return [Score(score.index, score.score * DISCOUNT, score.matched, score.words) for score in found]

@@ -21,11 +21,13 @@ from memory_recall.recall.budget import Budget, Item, Portion, Share, Spent, Tri
 from memory_recall.recall.everywhere_scores import Match, Section, numbered, scores_of, section_of
 from memory_recall.recall.near_duplicates import groups
 from memory_recall.stores.agent_reading import EntryChanged
-from memory_recall.text.names import Names
+from memory_recall.text.names import Names, without_case
 from memory_recall.text.snippets import shortened, snippet
 
 if TYPE_CHECKING:
+    from memory_recall.ranking.parts import Part
     from memory_recall.stores.nemp import NempStore
+    from memory_recall.stores.nemp_ranked import RankedStore
     from memory_recall.stores.shelf import Shelf
 
 LARGEST_LIMIT = 50
@@ -222,7 +224,7 @@ def _sections(
 ) -> tuple[list[Section], list[Problem]]:
     """What each system has, and what is broken there."""
     readers: dict[System, Callable[[], Iterator[Section | Problem]]] = {
-        "nemp": lambda: _nemp(place, environment, shelf),
+        "nemp": lambda: _nemp(place, environment, shelf, cancellation),
         "memory": lambda: _agent(place, environment, shelf, cancellation, held=held),
     }
     if request.with_coven:
@@ -248,7 +250,9 @@ def _sections(
     return sections, problems
 
 
-def _nemp(place: Place, environment: Environment, shelf: Shelf) -> Iterator[Section | Problem]:
+def _nemp(
+    place: Place, environment: Environment, shelf: Shelf, cancellation: Cancellation | None
+) -> Iterator[Section | Problem]:
     from memory_recall.stores.nemp import find_stores
 
     places = find_stores(place, environment)
@@ -256,14 +260,26 @@ def _nemp(place: Place, environment: Environment, shelf: Shelf) -> Iterator[Sect
     stores += [shelf.nemp(places.global_, "global")] if places.global_ is not None else []
     for store in stores:
         yield from store.problems
-        held = shelf.held(store)
-        yield Section.of_held("nemp", held, partial(_nemp_memory, store), held.titles)
+        made = shelf.ranked(store, cancellation)
+        memory = partial(_nemp_memory, store, made)
+        if isinstance(made, HeldDocuments):
+            yield Section.of_held("nemp", made, memory, made.titles)
+        else:
+            yield Section("nemp", made.size, memory, naming=partial(_named, made), parts=partial(_parts, made))
 
 
-def _nemp_memory(store: NempStore, number: int) -> Memory:
+def _nemp_memory(store: NempStore, made: HeldDocuments | RankedStore, document: int) -> Memory:
     from memory_recall.stores.nemp import as_memory
 
-    return as_memory(store, store.entries[number])
+    return as_memory(store, store.entries[made.memory_of(document)])
+
+
+def _named(made: RankedStore, text: str) -> Iterator[tuple[int, str]]:
+    return ((made.document_of(number), name) for number, name in made.titles.containing(text))
+
+
+def _parts(made: RankedStore) -> Sequence[Part]:
+    return made.parts
 
 
 def _agent(
@@ -279,7 +295,7 @@ def _agent(
             "memory",
             store.size,
             lambda at: as_memory(store.entry_at(at), now),
-            naming=lambda name: ((number, name.casefold()) for number in store.numbers_named(name)),
+            naming=lambda name: ((number, without_case(name)) for number in store.numbers_named(name)),
             parts=lambda: store.whole,
             doubt=store.doubt,
         )

@@ -18,6 +18,7 @@ from memory_recall.model import Memory, System
 from memory_recall.ranking.floor import answers
 from memory_recall.ranking.hybrid import Ranking, certain_answer, rank_parts
 from memory_recall.ranking.lexical import Score
+from memory_recall.text.names import without_case
 from memory_recall.text.tokens import words
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _named(query: str, sections: Sequence[Section], cancellation: Cancellation |
 
     A part must have a word in it: every other key contains a hyphen.
     """
-    wanted = query.casefold()
+    wanted = without_case(query)
     names_parts = bool(words(query))
     for start, section in numbered(sections):
         if cancellation is not None:

@@ -182,12 +182,12 @@ def recall(
     places = find_stores(place, environment)
     stores = shelf.nemp_stores(places)
     nowhere = () if stores else (no_store(place, environment),)
-    found = find(request.query, stores, cancellation)
-    hits = found.hits if found.match == "exact" else found.hits[: request.limit]
+    found = find(request.query, stores, request.limit, lambda store: shelf.ranked(store, cancellation), cancellation)
+    hits = found.hits
     if cancellation is not None:
         cancellation.check()
     known = (*nowhere, *(problem for store in stores for problem in store.problems))
-    answer = NempResult(request.query, found.match, (), tuple(_shadowed(found)), len(found.hits) - len(hits), known)
+    answer = NempResult(request.query, found.match, (), tuple(_shadowed(found)), found.total - len(hits), known)
     share = None if request.budget is None else _share(request, answer, hits, places, environment)
     if share is not None:
         hits = tuple(hits[portion.number] for portion in share.portions)

@@ -22,6 +22,7 @@ from memory_recall.stores.nemp_standings import standings_of, successors_in
 from memory_recall.text.positions import ByteLines, LineIndex
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Sequence
 
     from memory_recall.ranking.lexical import Document
@@ -158,14 +159,31 @@ class NempStore:
     @cached_property
     def documents(self) -> tuple[Document, ...]:
         """What ranking sees of each entry, in the order of `entries`."""
+        return tuple(self.documents_at(None))
+
+    def documents_at(self, numbers: Sequence[int] | None) -> Iterator[Document]:
+        """The same of the entries of these numbers, which ascend, one at a time; of all where None."""
         from memory_recall.ranking.lexical import Document
 
         whole = self.content.whole
         if isinstance(whole, StoreText):
-            return tuple(Document(entry.key, entry.text, entry.tags) for entry in whole.entries)
+            entries = whole.entries if numbers is None else [whole.entries[number] for number in numbers]
+            return (Document(entry.key, entry.text, entry.tags) for entry in entries)
         from memory_recall.stores.nemp_large import documents_of
 
-        return tuple(starmap(Document, documents_of(whole)))
+        return starmap(Document, documents_of(whole, numbers))
+
+    @cached_property
+    def digests(self) -> array[int]:
+        """A digest of what ranking sees of each entry."""
+        from memory_recall.stores.nemp_digests import digests_of
+
+        return digests_of(self.documents_at(None))
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is held as its bytes."""
+        return not isinstance(self.content.whole, StoreText)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -312,28 +330,12 @@ def store_after_edit(store: NempStore, values: Mapping[int, str]) -> tuple[NempS
 
 def _changed(earlier: NempStore, changed: Changed, stamp: Stamp | None, *, has_mark: bool) -> NempStore:
     store = NempStore(earlier.path, earlier.source, changed.content, stamp, has_mark=has_mark)
-    documents: tuple[Document, ...] | None = earlier.__dict__.get("documents")
-    if documents is not None and changed.is_small:
-        store.__dict__["documents"] = _documents_after(documents, changed)
+    digests: array[int] | None = earlier.__dict__.get("digests")
+    if digests is not None and changed.is_small:
+        from memory_recall.stores.nemp_digests import digests_after
+
+        store.__dict__["digests"] = digests_after(digests, changed)
     return store
-
-
-def _documents_after(before: tuple[Document, ...], changed: Changed) -> tuple[Document, ...]:
-    """What ranking sees of a changed store: the very same object where nothing of that has changed."""
-    from memory_recall.ranking.lexical import Document
-
-    pieces: list[Document] = []
-    position, same = 0, True
-    for stretch in changed.stretches:
-        now = [
-            Document(entry.key, entry.text, entry.tags)
-            for entry in changed.content.entries[stretch.new_first : stretch.new_stop]
-        ]
-        same = same and list(before[stretch.first : stretch.stop]) == now
-        pieces += before[position : stretch.first]
-        pieces += now
-        position = stretch.stop
-    return before if same else (*pieces, *before[position:])
 
 
 def _large(content: bytes) -> StoreBytes | None:

@@ -262,23 +262,21 @@ def _linked(read: Sequence[_Fields | None]) -> list[int]:
     return numbers
 
 
-def documents_of(store: StoreBytes) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """The key, the text and the tags of each entry, for which not all of it is made into objects."""
+def documents_of(store: StoreBytes, numbers: Sequence[int] | None) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The key, the text and the tags of entries (all where None), for which not all of one is made into objects."""
     data, found = store.data, store.found
     slow = _with_escaped_names(data, found)
-    for number, (key, start, end, plain) in enumerate(
-        zip(found.keys, found.starts, found.ends, found.plain, strict=True)
-    ):
-        if not plain and number not in slow:
+    for number in range(len(found.keys)) if numbers is None else numbers:
+        if not found.plain[number] and number not in slow:
             try:
-                fields = _searched(data[start:end])
+                fields = _searched(data[found.starts[number] : found.ends[number]])
             except (msgspec.MsgspecError, RecursionError):
                 fields = _Searched()
             if isinstance(fields.value, str):
-                yield key, fields.value, tags_of(fields.tags)
+                yield found.keys[number], fields.value, tags_of(fields.tags)
                 continue
         entry = store.entry(number)
-        yield key, entry.text, entry.tags
+        yield entry.key, entry.text, entry.tags
 
 
 def _fields_or_none(opening: int, item: msgspec.Raw) -> _Fields | None:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
     from memory_recall.environment import Environment
     from memory_recall.files.reading import FileBytes
+    from memory_recall.index.cache import Cache
     from memory_recall.ranking.held import HeldDocuments
     from memory_recall.stores.agent import AgentStore, AnyStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempPlaces, NempStore
+    from memory_recall.stores.nemp_ranked import RankedStore
     from memory_recall.stores.nemp_remembered import Outlines
 
 _Store = TypeVar("_Store")
@@ -86,14 +88,32 @@ class Shelf:
             stores.append(self.nemp(places.global_, "global"))
         return stores
 
-    def held(self, store: NempStore) -> HeldDocuments:
-        """What a search makes of a nemp store, as long as its memories say the same."""
+    def ranked(self, store: NempStore, cancellation: Cancellation | None = None) -> HeldDocuments | RankedStore:
+        """What ranking makes of a nemp store, as long as its memories say the same. Raises `Cancelled`.
+
+        A large one is cut into terms if that is worth it: where it is kept, or this shelf lives on.
+        """
+        cache = self._cache()
+        if store.is_large and (cache is not None or self.indexing.follow):
+            from memory_recall.stores.nemp_ranked import ranked
+
+            before: RankedStore | None = self._kept.get(("ranked", store.path))
+            if before is not None and before.holds(store):
+                return before
+            return self._keep(("ranked", store.path), ranked(store, before, cache, cancellation))
         from memory_recall.ranking.held import HeldDocuments
 
         kept: HeldDocuments | None = self._kept.get(("held", store.path))
-        if kept is not None and kept.documents is store.documents:
+        if kept is not None and (kept.documents is store.documents or kept.documents == store.documents):
             return kept
         return self._keep(("held", store.path), HeldDocuments(store.documents))
+
+    def _cache(self) -> Cache | None:
+        if self._remembering is None:
+            return self.indexing.cache
+        from memory_recall.index.cache import Cache
+
+        return Cache.of(self._remembering)
 
     def agent(self, project: Path, cancellation: Cancellation | None = None) -> AnyStore:
         """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again."""

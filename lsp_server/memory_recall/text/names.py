@@ -5,17 +5,24 @@ Owns what is found in the names of a store without regard to case. Knows no stor
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
+
+
+def without_case(text: str) -> str:
+    """A text as it is compared where case does not count, nor whether accents are characters of their own."""
+    return text.casefold() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
 
 
 class Names:
     """Names by number. They are folded once; a question then costs as much as a search in a text of their length."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        text = "\n".join(names).casefold()
+        text = "\n".join(names)
+        text = text.casefold() if text.isascii() else "\n".join(map(without_case, names))
         broken = len(names) > 0 and text.count("\n") != len(names) - 1  # some name has a line break of its own
         self._count = len(names)
-        self._broken = [name.casefold() for name in names] if broken else None
+        self._broken = [without_case(name) for name in names] if broken else None
         self._lines = "" if broken else f"{text}\n"
 
     def __len__(self) -> int:
@@ -26,7 +33,7 @@ class Names:
 
         The empty text is in none.
         """
-        wanted = text.casefold()
+        wanted = without_case(text)
         if self._broken is not None:
             yield from ((number, name) for number, name in enumerate(self._broken) if wanted and wanted in name)
             return

@@ -13,9 +13,11 @@ from memory_recall.index.indexing import Indexing
 from memory_recall.stores.shelf import IN_MEMORY, Shelf
 
 if TYPE_CHECKING:
+    from memory_recall.ranking.held import HeldDocuments
     from memory_recall.stores.agent import AnyStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempStore
+    from memory_recall.stores.nemp_ranked import RankedStore
 
 _PERIOD = 0.05
 """Seconds between two looks at whether anybody still waits for an answer."""
@@ -35,6 +37,11 @@ class SharedShelf(Shelf):
         """The nemp store in that file, as it is on disk now."""
         with self._turn("nemp", path):
             return super().nemp(path, source)
+
+    def ranked(self, store: NempStore, cancellation: Cancellation | None = None) -> HeldDocuments | RankedStore:
+        """What ranking makes of a nemp store. Raises `Cancelled`."""
+        with self._turn("ranked", store.path, cancellation):
+            return super().ranked(store, cancellation)
 
     def agent(self, project: Path, cancellation: Cancellation | None = None) -> AnyStore:
         """The `.agent/memory` tree of that very project, as it is on disk now. Raises `Cancelled`."""
