@@ -8,7 +8,6 @@ columns mean is the store's.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -46,15 +45,6 @@ class Block(NamedTuple):
 def built(documents: Sequence[Document], columns: Arrays, cancellation: Cancellation | None) -> Block:
     """A block of these documents. Raises `Cancelled`."""
     return Block(Segment.build(documents, cancellation=cancellation), columns, len(documents))
-
-
-def give_back_memory() -> None:
-    """Let the system have what building took and is free again: the C library would keep half as much as it holds."""
-    import ctypes
-
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)
 
 
 def saved(block: Block, folder: Folder) -> Block:

@@ -164,27 +164,37 @@ class Segment:
         """
         known = self._misspelt.get(word)
         if known is None:
-            reach = typos.edits_allowed(len(word))
-            found = {term: edits for term, edits in self._near_to(word, self._terms, reach) if self._is_word[term]}
-            for stem, edits in self._near_to(word, self._stems, reach):
-                for term in range(*self._stem_terms[stem : stem + 2].tolist()):
-                    if self._is_word[term]:
-                        found[term] = min(edits, found.get(term, edits))
-            terms = sorted(found)
-            known = np.array(terms, np.uint32), np.array([found[term] for term in terms], np.uint8)
+            found = dict(self.words_misspelt(word))
+            for _, terms, edits in self.stems_misspelt(word):
+                for term in terms:
+                    found[term] = min(edits, found.get(term, edits))
+            ascending = sorted(found)
+            known = np.array(ascending, np.uint32), np.array([found[term] for term in ascending], np.uint8)
             if len(self._misspelt) >= _REMEMBERED:
                 self._misspelt.clear()
             self._misspelt[word] = known
         return known
+
+    def words_misspelt(self, word: str) -> list[tuple[int, int]]:
+        """The terms that a word may be a misspelling of, by how they are written, and how many edits away each is."""
+        return self._near_to(word, self._terms, typos.edits_allowed(len(word)), self._is_word)
+
+    def stems_misspelt(self, word: str) -> list[tuple[str, list[int], int]]:
+        """The stems that a word may be a misspelling of, the words that have each, and how many edits away it is."""
+        found: list[tuple[str, list[int], int]] = []
+        for stem, edits in self._near_to(word, self._stems, typos.edits_allowed(len(word))):
+            terms = [term for term in range(*self._stem_terms[stem : stem + 2].tolist()) if self._is_word[term]]
+            found.append((self._stems[stem], terms, edits))
+        return found
 
     @cached_property
     def _is_word(self) -> NDArray[np.bool_]:
         return np.asarray(self._arrays["kinds"] == WORD)
 
     @staticmethod
-    def _near_to(word: str, lines: Lines, edits: int) -> list[tuple[int, int]]:
+    def _near_to(word: str, lines: Lines, edits: int, among: NDArray[np.bool_] | None = None) -> list[tuple[int, int]]:
         """Which of these texts a word may be a misspelling of, and how many edits away each is."""
-        texts = {number: lines[number] for number in lines.resembling(word, edits).tolist()}
+        texts = {number: lines[number] for number in lines.resembling(word, edits, among).tolist()}
         numbers = [number for number, text in texts.items() if typos.is_guessable(text)]
         return [(numbers[index], away) for index, away in typos.distances(word, [texts[each] for each in numbers])]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_recall.files.memory import give_back_memory
 from memory_recall.index.blocks import (
     BLOCK_SIZE,
     VERSION,
     Block,
     built,
-    give_back_memory,
     loaded,
     repeated,
     saved,

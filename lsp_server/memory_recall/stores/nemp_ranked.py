@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_recall.index.blocks import BLOCK_SIZE, VERSION, Block, built, give_back_memory, loaded, saved, to_rebuild
+from memory_recall.files.memory import give_back_memory
+from memory_recall.index.blocks import BLOCK_SIZE, VERSION, Block, built, loaded, saved, to_rebuild
 from memory_recall.index.packing import Damaged, packed, unpacked
 from memory_recall.ranking.lexical import Document
 from memory_recall.ranking.lines import Lines
@@ -139,11 +140,12 @@ def ranked(
     for block in given_up:
         is_fresh[numbers[block][numbers[block] >= 0]] = True
     stay = [block for number, block in enumerate(blocks) if number not in given_up]
-    new = list(_built(store, is_fresh, of_entries, cancellation))
+    made = _built(store, is_fresh, of_entries, cancellation)
+    new = list(made if folder is None else (_settled(saved(block, folder), folder) for block in made))
     if np.count_nonzero(is_fresh) >= _MANY:
         give_back_memory()
     if folder is not None and cache is not None:
-        return RankedStore(keys, digests, _keep([*stay, *new], folder, cache))
+        _keep([*stay, *new], folder, cache)
     return RankedStore(keys, digests, [*stay, *new])
 
 
@@ -193,11 +195,14 @@ def _fits(block: Block) -> bool:
     return digests is not None and digests.dtype == np.uint64 and digests.shape == (block.size,)
 
 
-def _keep(blocks: Sequence[Block], folder: Folder, cache: Cache) -> Sequence[Block]:
-    """The blocks, after those that are new were written to the cache, if that can be."""
-    blocks = [saved(block, folder) for block in blocks]
+def _settled(block: Block, folder: Folder) -> Block:
+    """The block as it was just written: in one stretch of memory, where building had scattered it."""
+    return block if block.name is None else loaded(block.name, folder, mapped=False) or block
+
+
+def _keep(blocks: Sequence[Block], folder: Folder, cache: Cache) -> None:
+    """Have the next reader find these blocks, if all of them could be written."""
     names = [block.name for block in blocks if block.name is not None]
     if len(names) == len(blocks) and folder.write(TABLE, packed(VERSION, {"blocks": names}, {})):
         folder.keep_only((*names, TABLE))
         cache.sweep()
-    return blocks

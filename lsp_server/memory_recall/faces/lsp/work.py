@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,6 +12,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from memory_recall.cancellation import Cancellation
+from memory_recall.files.memory import give_back_memory, hold_back_little
 
 _Answer = TypeVar("_Answer")
 
@@ -31,6 +33,9 @@ class Lane(Enum):
 _WIDTHS = {Lane.LOOK: 4, Lane.COMMAND: 4, Lane.RECORD: 8, Lane.PROCESS: 8}
 """Pieces of work at once. The client is read by a thread of its own, so a queue here never stops the reading."""
 
+_TIDIED_EVERY = 10.0
+"""Seconds between two times that memory is given back to the system, which questions to large stores leave behind."""
+
 
 class Workers:
     """A few threads for pieces of work that can be cancelled."""
@@ -41,6 +46,7 @@ class Workers:
             for lane, width in _WIDTHS.items()
         }
         self._running: dict[Future[Any], Cancellation] = {}
+        self._tidied_at: float | None = None
 
     async def run(self, work: Callable[[Cancellation], _Answer], lane: Lane = Lane.LOOK) -> _Answer:
         """Do work that leaves nothing behind. A cancelled await ends at once; the work stops at its next check."""
@@ -91,4 +97,15 @@ class Workers:
         future = self._pools[lane].submit(piece)
         self._running[future] = cancellation
         future.add_done_callback(lambda done: self._running.pop(done, None))
+        if lane is not Lane.LOOK:
+            future.add_done_callback(lambda _: self._tidy())
         return future, cancellation
+
+    def _tidy(self) -> None:
+        """Have free memory given back, now and then, by a thread that nobody waits for."""
+        now = time.monotonic()
+        if self._tidied_at is None or now - self._tidied_at > _TIDIED_EVERY:
+            work = hold_back_little if self._tidied_at is None else give_back_memory
+            self._tidied_at = now
+            with contextlib.suppress(RuntimeError):  # the server is about to end
+                self._pools[Lane.PROCESS].submit(work)
