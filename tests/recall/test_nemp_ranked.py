@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,13 @@ WORDS = [
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 entries = st.fixed_dictionaries(
     {"key": st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map("-".join), "value": texts},
-    optional={"tags": st.lists(st.sampled_from(WORDS), max_size=2), "links": st.just({"supersedes": ["auth-flow"]})},
+    optional={
+        "tags": st.lists(st.sampled_from(WORDS), max_size=2),
+        "links": st.fixed_dictionaries(
+            {},
+            optional={name: st.lists(st.sampled_from(WORDS), max_size=2) for name in ("supersedes", "superseded_by")},
+        ),
+    },
 )
 stores = st.lists(entries, max_size=8)
 queries = st.lists(st.sampled_from([*WORDS, "tokne", "databse", "passwords", "o", "-"]), min_size=1, max_size=3).map(
@@ -39,10 +44,15 @@ queries = st.lists(st.sampled_from([*WORDS, "tokne", "databse", "passwords", "o"
 )
 
 
+def every_store_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nothing were too small for it."""
+    monkeypatch.setattr(nemp, "LARGE", 0)
+
+
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every store is large, and stands in several blocks."""
-    monkeypatch.setattr(nemp, "LARGE", 0)
+    every_store_is_large(monkeypatch)
     monkeypatch.setattr("memory_recall.stores.nemp_ranked.BLOCK_SIZE", 3)
     monkeypatch.setattr(blocks, "BLOCK_SIZE", 3)
 
@@ -116,7 +126,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return real(documents, **options)
 
     monkeypatch.setattr(Segment, "build", build)
-    monkeypatch.setattr(nemp, "LARGE", 0)
+    every_store_is_large(monkeypatch)
     return counts
 
 
@@ -186,7 +196,7 @@ def test_cutting_stops_when_nobody_waits(world: World, cut: list[int]) -> None:
 
 
 def test_memories_that_are_alike_are_each_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nemp, "LARGE", 0)
+    every_store_is_large(monkeypatch)
     world.write(STORE, [{"key": "twin", "value": "gateway"}] * 3)
     shelf = Shelf(Indexing(None, follow=True))
     assert answer(world, "gateway", shelf)["count"] == 3
@@ -194,19 +204,56 @@ def test_memories_that_are_alike_are_each_found(world: World, monkeypatch: pytes
     assert [memory["line"] for memory in answer(world, "gateway", shelf)["memories"]] == [3, 7]
 
 
-@pytest.mark.parametrize("large", [True, False])
+large_and_small = pytest.mark.parametrize("large", [True, False])
+
+
+@large_and_small
 def test_what_was_superseded_stands_behind_what_replaced_it(
     world: World, monkeypatch: pytest.MonkeyPatch, large: bool
 ) -> None:
-    monkeypatch.setattr(nemp, "LARGE", 0 if large else 1 << 30)
+    if large:
+        every_store_is_large(monkeypatch)
     old = {"key": "sessions", "value": "sessions live in cookies, cookies, cookies"}
     new = {"key": "tokens", "value": "tokens in place of cookies", "links": {"supersedes": ["sessions"]}}
-    world.write(STORE, [old, new, {"key": "third", "value": "cookies, cookies, cookies again"}])
+    third = {"key": "third", "value": "cookies, cookies, cookies, cookies again, and cookies"}
+    world.write(STORE, [old, new, third])
     found = answer(world, "cookies", Shelf(Indexing(None, follow=True)))
-    assert [memory["key"] for memory in found["memories"]].index("tokens") < 2
-    keys = [memory["key"] for memory in found["memories"]]
-    assert keys.index("tokens") < keys.index("sessions")
-    assert json.dumps(found)
+    assert [memory["key"] for memory in found["memories"]] == ["third", "tokens", "sessions"]
+    scores = [memory["score"] for memory in found["memories"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+@large_and_small
+def test_a_successor_far_behind_takes_the_place_of_what_it_replaced(
+    world: World, monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    """Through one that is no hit itself, and however many stand between."""
+    if large:
+        every_store_is_large(monkeypatch)
+    first = {"key": "a", "value": "cookie", "links": {"superseded_by": ["b"]}}
+    between = {"key": "b", "value": "nothing of it", "links": {"superseded_by": ["c"]}}
+    last = {"key": "c", "value": f"a cookie {'and much else ' * 40}"}
+    others = [{"key": f"n{number}", "value": f"cookie {number}"} for number in range(30)]
+    world.write(STORE, [first, between, *others, last])
+    found = answer(world, "cookie", Shelf(Indexing(None, follow=True)), limit=2)
+    assert [memory["key"] for memory in found["memories"]] == ["c", "a"]
+    assert found["memories"][0]["score"] == found["memories"][1]["score"]
+    assert found["omitted"] == 30
+
+
+@large_and_small
+def test_memories_that_supersede_one_another_are_all_answered(
+    world: World, monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    if large:
+        every_store_is_large(monkeypatch)
+    circle = [
+        {"key": f"m{number}", "value": "cookie", "links": {"supersedes": [f"m{(number + 1) % 3}"]}}
+        for number in range(3)
+    ]
+    world.write(STORE, circle)
+    found = answer(world, "cookie", Shelf(Indexing(None, follow=True)))
+    assert sorted(memory["key"] for memory in found["memories"]) == ["m0", "m1", "m2"]
 
 
 def test_what_is_gone_from_a_block_is_not_found_and_what_is_new_stands_in_the_order_of_the_file(

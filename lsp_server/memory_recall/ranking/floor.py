@@ -12,6 +12,7 @@ one with less than 0.6 of the support is no answer: who asks for npm and is give
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -27,17 +28,31 @@ LEAST_SHARE_OF_LITTLE = 0.6
 """The same for a question of one or two words which some document has."""
 _FIRST = 3
 """How many of the first are asked for the most support: the very first may stand there by a rare word alone."""
-_FEW_WORDS = 2
+FEW_WORDS = 2
 
 
 def answers(evidence: Sequence[Evidence]) -> list[bool]:
     """For each of the best documents, best first, whether it is an answer."""
+    least = least_support(evidence, any_whole=any(map(_is_whole_of_little, evidence)))
+    return [_is_literal(each) or _support(each) >= least for each in evidence]
+
+
+def least_support(evidence: Sequence[Evidence], *, any_whole: bool) -> float:
+    """The support that makes an answer, given the best documents, of which no more than the first three count.
+
+    `any_whole` says whether any document has all words of a question of one or two. Infinite where nothing answers.
+    """
     first = evidence[:_FIRST]
     most = max((_support(each) for each in first), default=0.0)
     known = max((each.known for each in first), default=0.0)
-    share = LEAST_SHARE_OF_LITTLE if any(map(_is_whole_of_little, evidence)) else LEAST_SHARE
-    is_silent = most + KNOWN_WEIGHT * known < LEAST
-    return [_is_literal(each) or (not is_silent and _support(each) >= share * most) for each in evidence]
+    if most + KNOWN_WEIGHT * known < LEAST:
+        return math.inf
+    return (LEAST_SHARE_OF_LITTLE if any_whole else LEAST_SHARE) * most
+
+
+def words_needed(asked: int) -> int:
+    """How many words of a question of so many make an answer, whatever else speaks for it."""
+    return 1 if asked <= FEW_WORDS else asked
 
 
 def _support(evidence: Evidence) -> float:
@@ -46,9 +61,9 @@ def _support(evidence: Evidence) -> float:
 
 def _is_literal(evidence: Evidence) -> bool:
     """Whether the document says what was asked for in so many words."""
-    return evidence.found >= (1 if evidence.asked <= _FEW_WORDS else evidence.asked)
+    return evidence.found >= words_needed(evidence.asked)
 
 
 def _is_whole_of_little(evidence: Evidence) -> bool:
     """Whether the document has all words of a question of few."""
-    return evidence.asked <= _FEW_WORDS and evidence.found == evidence.asked
+    return evidence.asked <= FEW_WORDS and evidence.found == evidence.asked

@@ -85,27 +85,23 @@ def by_words(
 def scored_by_words(
     words: Sequence[tokens.QueryWord], collection: Collection, cancellation: Cancellation | None = None
 ) -> tuple[Question, Numbers, Doubles]:
-    """The documents that have a word of the question, ascending, with their scores by exact words alone."""
+    """The documents that have a word of the question, ascending, and their scores by exact words alone."""
     question = _weighed(words, mentions_of(words, [()] * len(words), collection, cancellation), collection)
     documents, scores = _word_scores(question, collection)
     return question, documents, scores * collection.weights(documents)
 
 
-def by_any(
+def scored_by_any(
     words: Sequence[tokens.QueryWord], collection: Collection, cancellation: Cancellation | None = None
-) -> Answer:
-    """The documents that have any of the words, which stand for one another, as `lexical.rank_any` ranks them."""
+) -> tuple[Question, Numbers, Doubles]:
+    """The documents that have any of the words, ascending, and their scores as `lexical.rank_any` has them."""
     question = _weighed(words, mentions_of(words, [()] * len(words), collection, cancellation), collection)
     mentioned = np.zeros(collection.size)
     for mentions, weight in zip(question.mentions, question.weights, strict=True):
         mentioned[mentions.documents] += weight / max(question.weights) * mentions.exact
     documents = np.flatnonzero(mentioned)
     scores = mentioned[documents] / (mentioned[documents] + collection.damping[documents])
-    scores *= collection.weights(documents)
-    chosen = _first(documents, scores, collection, None)
-    return Answer(
-        question, documents[chosen], scores[chosen], np.zeros(len(chosen), np.float32), len(documents), len(documents)
-    )
+    return question, documents, scores * collection.weights(documents)
 
 
 def by_meaning(
@@ -116,6 +112,17 @@ def by_meaning(
     cancellation: Cancellation | None = None,
 ) -> Answer:
     """The documents that have a word of the question or a near one, ranked by words and meaning."""
+    question, direction = meant_by(query, words, collection, cancellation)
+    return ranked_as_meant(question, direction, collection, most)
+
+
+def meant_by(
+    query: str,
+    words: Sequence[tokens.QueryWord],
+    collection: Collection,
+    cancellation: Cancellation | None = None,
+) -> tuple[Question, Floats]:
+    """A question with what is near to its words, and its direction from the centre of the collection."""
     written = _written(query, words)
     vectors = meaning.load().vectors_of(written)
     near = near_terms(query, [word.stem for word in words], vectors, collection)
@@ -126,11 +133,15 @@ def by_meaning(
         mentions[number] = mentions_of([words[number]], [guessed], collection, cancellation)[0]
         telling[number] = True
     question = _weighed(words, mentions, collection, telling)
+    return question, _direction(np.array(question.weights) @ vectors, collection)
+
+
+def ranked_as_meant(question: Question, direction: Floats, collection: Collection, most: int | None) -> Answer:
+    """The answer to a question of that direction."""
     documents, word_scores = _word_scores(question, collection)
     if not len(documents):
         return Answer(question, documents, word_scores, np.zeros(0, np.float32), 0, 0)
     best = float(word_scores.max())
-    direction = _direction(np.array(question.weights) @ vectors, collection)
     factors = collection.weights(documents)
     wanted = None if most is None else max(most, RANKED_AGAIN)
     meanings = _meanings(_Mentioning(documents, word_scores, factors), direction, collection, wanted)

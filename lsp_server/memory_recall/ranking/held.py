@@ -28,23 +28,6 @@ class HeldDocuments:
         """Their titles."""
         return Names([document.title for document in self.documents])
 
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return len(self.documents)
-
-    def memory_of(self, document: int) -> int:
-        """The number of the memory that a document is."""
-        return document
-
-    def document_of(self, memory: int) -> int:
-        """The number of the document that a memory is."""
-        return memory
-
-    def titles_near(self, text: str) -> list[str]:  # noqa: ARG002
-        """The titles that a text may be a misspelling of: all that it may be, and more."""
-        return [document.title for document in self.documents]
-
     @cached_property
     def segment(self) -> Segment:
         """Their terms. 25,000 documents of 0.6 KB take about a second."""

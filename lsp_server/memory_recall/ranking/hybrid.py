@@ -18,7 +18,7 @@ from memory_recall.ranking.lexical import Document, Score
 from memory_recall.text import tokens
 
 if TYPE_CHECKING:
-    from memory_recall.ranking.fusion import Answer
+    from memory_recall.ranking.fusion import Answer, Shares
     from memory_recall.ranking.parts import Part
 
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "'": "'"}
@@ -197,17 +197,22 @@ def _certain(words: Sequence[tokens.QueryWord], scores: Sequence[Score], documen
     return Ranking(shown, evidence, len(scores), certain=True)
 
 
+def evidence_of(answer: Answer, shares: Shares) -> list[Evidence]:
+    """What speaks for each document of an answer."""
+    asked = len(answer.question.words)
+    columns = (shares.exact, shares.near, answer.meanings, shares.coverage, shares.found.sum(axis=1), shares.telling)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [
+        Evidence(exact, near, like, covered, asked, shares.known, found, telling)
+        for exact, near, like, covered, found, telling in rows
+    ]
+
+
 def _ranking(answer: Answer, limit: int | None, floor: Floor | None, *, certain: bool) -> Ranking:
     from memory_recall.ranking.fusion import shares_of
 
     shares = shares_of(answer)
-    asked = len(answer.question.words)
-    columns = (shares.exact, shares.near, answer.meanings, shares.coverage, shares.found.sum(axis=1), shares.telling)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    judged = [
-        Evidence(exact, near, like, covered, asked, shares.known, found, telling)
-        for exact, near, like, covered, found, telling in rows
-    ]
+    judged = evidence_of(answer, shares)
     verdicts = [True] * len(judged) if floor is None else floor(judged)
     shown = [number for number, is_answer in enumerate(verdicts) if is_answer][:limit]
     stems = [word.stem for word in answer.question.words]

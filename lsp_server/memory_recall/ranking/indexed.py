@@ -1,112 +1,114 @@
 """Ranking by words alone, on segments: what `lexical.py` does on documents.
 
-Owns the answers for callers that need neither meaning nor evidence. All documents of an answer are counted and in
-order; what they have of the question is only told of those that somebody looks at.
+Owns the answers for callers that need neither meaning nor evidence. There may be 100,000 documents in one: they stay
+arrays, and only of those that somebody looks at is it told which words they have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.ranking import fusion
 from memory_recall.ranking.lexical import Score
-from memory_recall.ranking.parts import Collection, Doubles, Numbers
+from memory_recall.ranking.parts import Collection, Doubles, Mask, Numbers
 from memory_recall.text import tokens
 
-_ROUNDING = 1e-9
 
+class Matches(NamedTuple):
+    """The documents that answer a question, ascending, and how well: as many scores.
 
-class Answers(NamedTuple):
-    """All documents of an answer by number, best first, and their scores."""
+    `question` says which of its words are mentioned where; None where nothing was asked.
+    """
 
     documents: Numbers
     scores: Doubles
-    question: fusion.Question | None = None
+    question: fusion.Question | None
 
-    def shown(self, places: Sequence[int] | Numbers) -> list[Score]:
-        """What is to be told of the documents in these places."""
-        if self.question is None or not len(places):
-            return []
-        documents, values = self.documents[places], self.scores[places]
-        answer = fusion.Answer(self.question, documents, values, np.zeros(0, np.float32), 0, 0)
-        stems = [word.stem for word in self.question.words]
-        scores: list[Score] = []
-        found = fusion.shares_of(answer).found
-        for index, score, row in zip(documents.tolist(), values.tolist(), found, strict=True):
-            words = tuple(stems[column] for column in row.nonzero()[0])
-            scores.append(Score(index, score, len(words), words))
-        return scores
+    def only(self, wanted: Mask) -> Matches:
+        """Those of them in whose place stands True."""
+        return self._replace(documents=self.documents[wanted], scores=self.scores[wanted])
 
-    def all(self) -> list[Score]:
-        """What is to be told of every document."""
-        return self.shown(range(len(self.documents)))
+    def within(self, begin: int, end: int) -> Matches:
+        """Those whose number is from `begin` on and below `end`."""
+        first, stop = np.searchsorted(self.documents, (begin, end)).tolist()
+        return self._replace(documents=self.documents[first:stop], scores=self.scores[first:stop])
 
+    def having(self, size: int) -> NDArray[np.int32]:
+        """How many words of the question each of the documents has. There are so many documents in all."""
+        counts = np.zeros(size, np.int32)
+        for mentions in self.question.mentions if self.question is not None else ():
+            counts[mentions.documents] += 1
+        found: NDArray[np.int32] = counts[self.documents]
+        return found
 
-NOTHING = Answers(np.zeros(0, np.int64), np.zeros(0))
+    def place_of(self, document: int) -> int | None:
+        """Where a document stands among them."""
+        place = int(np.searchsorted(self.documents, document))
+        return place if place < len(self.documents) and self.documents[place] == document else None
 
-
-def answers_in(query: str, collection: Collection, *, cancellation: Cancellation | None = None) -> Answers:
-    """The answer of `lexical.rank`. Raises `Cancelled`."""
-    words = tokens.analysed(query)
-    return _answers(fusion.by_words(words, collection, None, cancellation)) if words and collection.count else NOTHING
-
-
-def answers_any_in(
-    words: Sequence[str], collection: Collection, *, cancellation: Cancellation | None = None
-) -> Answers:
-    """The answer of `lexical.rank_any`. Raises `Cancelled`."""
-    question = tokens.analysed(" ".join(words))
-    return _answers(fusion.by_any(question, collection, cancellation)) if question and collection.count else NOTHING
+    def score_at(self, place: int) -> Score:
+        """What is to be told of one of them."""
+        document, words = int(self.documents[place]), []
+        for word, mentions in zip(self.question.words, self.question.mentions, strict=True) if self.question else ():
+            at = int(np.searchsorted(mentions.documents, document))
+            if at < len(mentions.documents) and mentions.documents[at] == document:
+                words.append(word.stem)
+        return Score(document, float(self.scores[place]), len(words), tuple(words))
 
 
-def most_words_first(
-    query: str,
-    collection: Collection,
-    most: int,
-    without: Iterable[int] = (),
-    *,
-    cancellation: Cancellation | None = None,
-) -> tuple[list[Score], int]:
-    """The answer of `lexical.rank` without some documents, those with more of the words first: the first, and how many.
+NO_MATCHES = Matches(np.zeros(0, np.int64), np.zeros(0), None)
 
-    Raises `Cancelled`.
-    """
+
+def matches_in(query: str, collection: Collection, cancellation: Cancellation | None = None) -> Matches:
+    """What `lexical.rank` ranks. Raises `Cancelled`."""
     words = tokens.analysed(query)
     if not words or not collection.count:
-        return [], 0
+        return NO_MATCHES
     question, documents, scores = fusion.scored_by_words(words, collection, cancellation)
-    excluded = np.fromiter(without, np.int64)
-    if len(excluded):
-        counted = np.isin(documents, excluded, invert=True)
-        documents, scores = documents[counted], scores[counted]
-    matched = np.zeros(collection.size, np.int64)
-    for mentions in question.mentions:
-        matched[mentions.documents] += 1
-    order = matched[documents]
-    places = np.arange(len(documents))
-    if len(documents) > most:
-        value = 2.0 * order + scores
-        places = np.flatnonzero(value >= np.partition(value, len(value) - most)[len(value) - most] - _ROUNDING)
-    chosen = places[np.lexsort((collection.positions(documents[places]), -scores[places], -order[places]))][:most]
-    answers = Answers(documents[chosen], scores[chosen], question)
-    return answers.all(), len(documents)
+    return Matches(documents, scores, question)
+
+
+def matches_any_in(words: Sequence[str], collection: Collection, cancellation: Cancellation | None = None) -> Matches:
+    """What `lexical.rank_any` ranks. Raises `Cancelled`."""
+    asked = tokens.analysed(" ".join(words))
+    if not asked or not collection.count:
+        return NO_MATCHES
+    question, documents, scores = fusion.scored_by_any(asked, collection, cancellation)
+    return Matches(documents, scores, question)
+
+
+def first_of(
+    scores: Doubles, positions: NDArray[np.integer], most: int | None, groups: NDArray[np.integer] | None = None
+) -> Numbers:
+    """The places of the best scores, best first; among equals by position. Of a larger group all come earlier."""
+    places = np.arange(len(scores))
+    whole = scores if groups is None else scores + 2.0 * groups  # no score is above 1
+    if most is not None and most < len(scores):
+        least = np.partition(whole, len(whole) - most)[len(whole) - most] if most else np.inf
+        places = np.flatnonzero(whole >= least)
+    keys = [positions[places], -scores[places], *([] if groups is None else [-groups[places]])]
+    chosen: Numbers = places[np.lexsort(keys)][:most]
+    return chosen
 
 
 def rank_in(query: str, collection: Collection, *, cancellation: Cancellation | None = None) -> list[Score]:
     """As `lexical.rank`. Raises `Cancelled`."""
-    return answers_in(query, collection, cancellation=cancellation).all()
+    return scores_of(matches_in(query, collection, cancellation), collection)
 
 
 def rank_any_in(
     words: Sequence[str], collection: Collection, *, cancellation: Cancellation | None = None
 ) -> list[Score]:
     """As `lexical.rank_any`. Raises `Cancelled`."""
-    return answers_any_in(words, collection, cancellation=cancellation).all()
+    return scores_of(matches_any_in(words, collection, cancellation), collection)
 
 
-def _answers(answer: fusion.Answer) -> Answers:
-    return Answers(answer.documents, answer.scores, answer.question)
+def scores_of(matches: Matches, collection: Collection) -> list[Score]:
+    """What is to be told of all of them, best first."""
+    places = first_of(matches.scores, collection.positions(matches.documents), None)
+    return [matches.score_at(place) for place in places.tolist()]

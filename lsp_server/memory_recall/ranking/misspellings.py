@@ -11,8 +11,9 @@ import numpy as np
 
 from memory_recall.ranking import typos
 from memory_recall.ranking.nearness import NearTerms, united
-from memory_recall.ranking.parts import Collection
+from memory_recall.ranking.parts import Collection, Part
 from memory_recall.ranking.segment import Segment
+from memory_recall.text import tokens
 
 MOST_WORDS = 8
 """Unknown words of the longest question that is guessed at: who pastes a page has misspelt little of it."""
@@ -39,3 +40,30 @@ def with_misspellings(
 def _misspelt(word: str, segment: Segment) -> NearTerms:
     terms, edits = segment.misspelt(word)
     return NearTerms(terms, np.sqrt(1.0 - edits.astype(np.float32) / np.float32(len(word))))
+
+
+def nearest_word(word: str, collection: Collection) -> str | None:
+    """The word of documents that count, or the stem of one, that a word is most likely a misspelling of.
+
+    The nearest; among equals a word before a stem, and the one that comes first by the alphabet.
+    """
+    words: list[tuple[int, str]] = []
+    stems: dict[str, tuple[int, str]] = {}
+    for part in collection.parts:
+        segment = part.segment
+        words += [(edits, text) for term, edits in segment.words_misspelt(word) for text in _written(part, [term])]
+        for stem, terms, edits in segment.stems_misspelt(word):
+            for text in _written(part, terms):
+                stems[stem] = min(stems.get(stem, (edits, text)), (edits, text))
+    nearest = min(words, default=None)
+    of_stems = min(((edits, text, stem) for stem, (edits, text) in stems.items()), default=None)
+    if of_stems is not None and (nearest is None or of_stems[0] < nearest[0]):
+        return of_stems[2]
+    return None if nearest is None else nearest[1]
+
+
+def _written(part: Part, terms: Sequence[int]) -> list[str]:
+    """How these words are written, as far as they are no stop words and stand in a document that counts."""
+    numbers = np.array(terms, np.uint32)
+    texts = [part.segment.term(term) for term in numbers[part.living(numbers)].tolist()]
+    return [text for text in texts if text not in tokens.STOP_WORDS]

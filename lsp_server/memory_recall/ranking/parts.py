@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from memory_recall.ranking.lexical import Proportions
 from memory_recall.ranking.segment import Segment
-from memory_recall.text import tokens
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -85,11 +84,6 @@ class Part:
             self._living[unknown] = np.logical_or.reduceat(self.allowed[postings.documents], np.cumsum(counts) - counts)
         alive: Mask = self._living[terms] == 1
         return alive
-
-    def words(self) -> list[str]:
-        """The distinct words of the documents that count, without stop words."""
-        words = self.segment.words(self.allowed)
-        return [word for word in words if word not in tokens.STOP_WORDS]
 
     def _sum_of(self, numbers: Numbers) -> Doubles:
         total = np.zeros(self.segment.vectors.shape[1])

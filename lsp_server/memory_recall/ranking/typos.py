@@ -58,25 +58,26 @@ def corrected_query(query: str, documents: Sequence[Document], *, cancellation: 
     For a query of which no word was found. At least half of its words must be near to words of the documents: a single
     near word in a longer question is chance. A page is no query. Raises `Cancelled`.
     """
-    return corrected_by(query, lambda _: words_of(documents, cancellation))
+    vocabulary: list[str] = []
+
+    def nearest(word: str) -> str | None:
+        if not vocabulary:
+            known = words_of(documents, cancellation)
+            # With the stems as well: "tokne" is one edit from token, and two from the tokens that the text has.
+            vocabulary.extend(one for one in dict.fromkeys((*known, *tokens.stems(known))) if is_guessable(one))
+        return next(iter(closest(word, vocabulary, limit=1)), None)
+
+    return corrected_by(query, nearest)
 
 
-def corrected_by(query: str, words_near: Callable[[Sequence[str]], Sequence[str]]) -> str:
-    """As `corrected_query`, for documents of these words, sorted: of all, or of all that are near to those given.
-
-    They are asked for only if there is something to guess.
-    """
+def corrected_by(query: str, nearest: Callable[[str], str | None]) -> str:
+    """As `corrected_query`, where `nearest` finds the word or stem that a word is most likely a misspelling of."""
     asked = list(dict.fromkeys(word for word in tokens.words(query) if word not in tokens.STOP_WORDS))
     guessable = [word for word in asked if is_guessable(word)]
     if not guessable or 2 * len(guessable) < len(asked) or len(asked) > _MOST_WORDS:
         return ""
-    known = words_near(guessable)
-    # With the stems as well: "tokne" is one edit from token, and two from the tokens that the text has.
-    vocabulary = [word for word in dict.fromkeys((*known, *tokens.stems(known))) if is_guessable(word)]
-    corrections = [nearest for word in guessable if (nearest := closest(word, vocabulary, limit=1))]
-    if 2 * len(corrections) < len(asked):
-        return ""
-    return " ".join(word for nearest in corrections for word in nearest)
+    corrections = [found for word in guessable if (found := nearest(word)) is not None]
+    return " ".join(corrections) if 2 * len(corrections) >= len(asked) else ""
 
 
 def words_of(documents: Sequence[Document], cancellation: Cancellation | None = None) -> list[str]:

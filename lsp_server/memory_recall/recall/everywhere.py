@@ -6,7 +6,7 @@ is given to nobody else. A system that fails is a problem beside the others' ans
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,14 +18,13 @@ from memory_recall.model import Memory, Problem, StandingCode, System
 from memory_recall.ranking.held import HeldDocuments
 from memory_recall.ranking.lexical import Document, Score
 from memory_recall.recall.budget import Budget, Item, Portion, Share, Spent, Trimmed, fitted, trimmed_to
-from memory_recall.recall.everywhere_scores import Match, Section, numbered, scores_of, section_of
+from memory_recall.recall.everywhere_scores import Match, Naming, Section, numbered, scores_of, section_of
 from memory_recall.recall.near_duplicates import groups
 from memory_recall.stores.agent_reading import EntryChanged
 from memory_recall.text.names import Names, without_case
 from memory_recall.text.snippets import shortened, snippet
 
 if TYPE_CHECKING:
-    from memory_recall.ranking.parts import Part
     from memory_recall.stores.nemp import NempStore
     from memory_recall.stores.nemp_ranked import RankedStore
     from memory_recall.stores.shelf import Shelf
@@ -255,31 +254,36 @@ def _nemp(
 ) -> Iterator[Section | Problem]:
     from memory_recall.stores.nemp import find_stores
 
-    places = find_stores(place, environment)
-    stores = [shelf.nemp(places.project, "project")] if places.project is not None else []
-    stores += [shelf.nemp(places.global_, "global")] if places.global_ is not None else []
-    for store in stores:
+    for store in shelf.nemp_stores(find_stores(place, environment)):
         yield from store.problems
-        made = shelf.ranked(store, cancellation)
-        memory = partial(_nemp_memory, store, made)
-        if isinstance(made, HeldDocuments):
-            yield Section.of_held("nemp", made, memory, made.titles)
+        ranked = shelf.ranked(store, cancellation)
+        if ranked is not None:
+            yield _ranked_nemp(store, ranked)
         else:
-            yield Section("nemp", made.size, memory, naming=partial(_named, made), parts=partial(_parts, made))
+            held = shelf.held(store)
+            yield Section.of_held("nemp", held, partial(_nemp_memory, store), held.titles)
 
 
-def _nemp_memory(store: NempStore, made: HeldDocuments | RankedStore, document: int) -> Memory:
+def _ranked_nemp(store: NempStore, ranked: RankedStore) -> Section:
+    """The section of a store that is cut into terms: its numbers are those of documents."""
+
+    def naming(text: str, most: int, wanted: Collection[int]) -> Naming:
+        numbers, others = ranked.names.shortest(text, most, [int(ranked.memories[document]) for document in wanted])
+        return Naming([(int(ranked.documents[number]), ranked.names.folded(number)) for number in numbers], others)
+
+    return Section(
+        "nemp",
+        ranked.size,
+        lambda document: _nemp_memory(store, int(ranked.memories[document])),
+        naming=naming,
+        parts=lambda: ranked.parts,
+    )
+
+
+def _nemp_memory(store: NempStore, number: int) -> Memory:
     from memory_recall.stores.nemp import as_memory
 
-    return as_memory(store, store.entries[made.memory_of(document)])
-
-
-def _named(made: RankedStore, text: str) -> Iterator[tuple[int, str]]:
-    return ((made.document_of(number), name) for number, name in made.titles.containing(text))
-
-
-def _parts(made: RankedStore) -> Sequence[Part]:
-    return made.parts
+    return as_memory(store, store.entry(number))
 
 
 def _agent(
@@ -295,7 +299,9 @@ def _agent(
             "memory",
             store.size,
             lambda at: as_memory(store.entry_at(at), now),
-            naming=lambda name: ((number, without_case(name)) for number in store.numbers_named(name)),
+            naming=lambda name, _most, _wanted: Naming(
+                [(number, without_case(name)) for number in store.numbers_named(name)]
+            ),
             parts=lambda: store.whole,
             doubt=store.doubt,
         )

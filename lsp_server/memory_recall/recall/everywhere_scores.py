@@ -8,10 +8,10 @@ fold or show.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memory_recall.cancellation import Cancellation
 from memory_recall.model import Memory, System
@@ -34,11 +34,19 @@ CLAIM_WITHOUT_WORDS = 0.2
 Match = Literal["named", "words", "related", "none"]
 
 
+class Naming(NamedTuple):
+    """Names that contain a text, folded, with their numbers; and how many others do that are no better."""
+
+    found: Iterable[tuple[int, str]]
+    others: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """The memories of one store, by number. `memory` makes the noun, which most of them never need.
 
-    `naming` gives the names that contain a text, whatever the case, with their numbers. `parts` is what is ranked by
+    `naming` gives the names that contain a text, whatever the case, with their numbers: the shortest, as many as are
+    wanted, and those of the given numbers; or more. `parts` is what is ranked by
     meaning; its numbers are those of the memories, one part after the other. `held` are the memories as texts, where
     they are. `doubt` is told that a memory was found changed. What was `found_elsewhere` answers in any case.
     """
@@ -46,7 +54,7 @@ class Section:
     system: System
     size: int
     memory: Callable[[int], Memory]
-    naming: Callable[[str], Iterable[tuple[int, str]]]
+    naming: Callable[[str, int, Collection[int]], Naming]
     parts: Callable[[], Sequence[Part]]
     held: HeldDocuments | None = None
     doubt: Callable[[], None] = lambda: None
@@ -67,7 +75,7 @@ class Section:
             system,
             len(held.documents),
             memory,
-            naming=names.containing,
+            naming=lambda text, _most, _wanted: Naming(names.containing(text)),
             parts=lambda: held.parts,
             held=held,
             found_elsewhere=found_elsewhere,
@@ -99,7 +107,8 @@ def scores_of(
     ranking = _ranked(query, sections, considered, cancellation, include_weak=include_weak)
     by_index = {score.index: score for score in ranking.scores}
     match: Match = "none" if not by_index else "words" if any(score.words for score in ranking.scores) else "related"
-    for index, score in _named(query, sections, cancellation):
+    named = _named(query, sections, considered, {*by_index, *ranking.refused}, cancellation)
+    for index, score in named.found:
         known = by_index.get(index, Score(index, 0.0, 0, ()))
         by_index[index] = replace(known, score=max(known.score, score))
         match = "named" if score == NAMED else "words" if match != "named" else match
@@ -110,7 +119,7 @@ def scores_of(
     revived = len(ranking.refused.intersection(by_index))
     starts = [start for start, _ in numbered(sections)]
     best = sorted(by_index.values(), key=lambda score: (-score.score, section_of(starts, score.index)))
-    beyond = ranking.matched - ranking.held_back - len(ranking.scores) + len(best[considered:])
+    beyond = ranking.matched - ranking.held_back - len(ranking.scores) + len(best[considered:]) + named.others
     return Scores(match, best[:considered], beyond, ranking.held_back - revived)
 
 
@@ -144,18 +153,39 @@ def _ranked(
     return rank_parts(query, parts, limit=considered, floor=floor, cancellation=cancellation) if parts else Ranking()
 
 
-def _named(query: str, sections: Sequence[Section], cancellation: Cancellation | None) -> Iterator[tuple[int, float]]:
+class _Named(NamedTuple):
+    """Memories by index, and the score that each has by its name; how many others are named besides."""
+
+    found: Sequence[tuple[int, float]]
+    others: int
+
+
+def _named(
+    query: str,
+    sections: Sequence[Section],
+    considered: int,
+    known: Collection[int],
+    cancellation: Cancellation | None,
+) -> _Named:
     """The memories that the query names: by id, or (nemp) by a part of the key, which counts by its share of it.
 
-    A part must have a word in it: every other key contains a hyphen.
+    The best, and those that are known. A part must have a word in it: every other key contains a hyphen.
     """
     wanted = without_case(query)
     names_parts = bool(words(query))
+    scores: list[tuple[int, float]] = []
+    others = 0
     for start, section in numbered(sections):
         if cancellation is not None:
             cancellation.check()
-        for number, name in section.naming(query):
+        counts_parts = names_parts and section.system == "nemp"
+        own = [index - start for index in known if start <= index < start + section.size]
+        naming = section.naming(query, considered, own)
+        for number, name in naming.found:
             if name == wanted:
-                yield start + number, NAMED
-            elif names_parts and section.system == "nemp":
-                yield start + number, PART_OF_NAME + (NAMED - PART_OF_NAME) * len(wanted) / (len(name) + 1)
+                scores.append((start + number, NAMED))
+            elif counts_parts:
+                share = len(wanted) / (len(name) + 1)
+                scores.append((start + number, PART_OF_NAME + (NAMED - PART_OF_NAME) * share))
+        others += naming.others if counts_parts else 0
+    return _Named(scores, others)

@@ -14,7 +14,8 @@ from memory_recall.cancellation import Cancellation
 from memory_recall.environment import Environment, Place
 from memory_recall.errors import UsageError
 from memory_recall.model import Problem, Standing
-from memory_recall.recall.nemp_tiers import Found, Hit, Match, find
+from memory_recall.recall.nemp_hits import Hit
+from memory_recall.recall.nemp_tiers import Found, Match, find
 from memory_recall.records import NamedTuple
 from memory_recall.stores.nemp import NempPlaces, NempStore, Source, find_stores, no_store
 from memory_recall.stores.nemp_entry import NempEntry
@@ -182,7 +183,7 @@ def recall(
     places = find_stores(place, environment)
     stores = shelf.nemp_stores(places)
     nowhere = () if stores else (no_store(place, environment),)
-    found = find(request.query, stores, request.limit, lambda store: shelf.ranked(store, cancellation), cancellation)
+    found = find(request.query, stores, request.limit, shelf, cancellation)
     hits = found.hits
     if cancellation is not None:
         cancellation.check()

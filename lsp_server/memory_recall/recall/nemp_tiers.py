@@ -1,26 +1,24 @@
 """The tiers of a nemp recall: which memories answer a query, and how well they were hit.
 
-docs/contract.md, "nemp", "How it is searched". Ranks and orders; reads no file and records nothing.
+docs/contract.md, "nemp", "How it is searched". Ranks and orders; records nothing. Small stores are scanned here, large
+ones are searched by `nemp_indexed.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
-from itertools import accumulate
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from memory_recall.cancellation import Cancellation
+from memory_recall.recall.nemp_hits import Hit, Tier, first_of
 from memory_recall.records import NamedTuple
 from memory_recall.stores.nemp import NempStore
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.text.names import without_case
 
 if TYPE_CHECKING:
-    from memory_recall.ranking.held import HeldDocuments
-    from memory_recall.ranking.lexical import Score
-    from memory_recall.ranking.parts import Part
     from memory_recall.stores.nemp_ranked import RankedStore
-    from memory_recall.text.names import Names
+    from memory_recall.stores.shelf import Shelf
 
 Match = Literal["exact", "partial", "value", "related", "none"]
 
@@ -28,25 +26,8 @@ _CHECK_EVERY = 1_000
 _SUGGESTED_KEYS = 3
 
 
-class Hit(NamedTuple):
-    """One memory that answers. `score` is above 0 and at most 1; 1 is the key itself.
-
-    `words` are the stems that were found in it; in the related tier they are not the query's own.
-    """
-
-    store: NempStore
-    number: int
-    score: float
-    words: tuple[str, ...] = ()
-
-    @property
-    def entry(self) -> NempEntry:
-        """The memory itself; `number` counts the entries of its store."""
-        return self.store.entry(self.number)
-
-
 class Found(NamedTuple):
-    """The hits, best first, as many as were wanted, and how many there are; all of them where a key was named.
+    """The best hits, best first, as many as were wanted, and how many there are; all of them where a key was named.
 
     `match` is the best tier that hit, `shadowed` what an exact hit overrules.
     """
@@ -57,46 +38,31 @@ class Found(NamedTuple):
     shadowed: tuple[tuple[NempStore, NempEntry], ...] = ()
 
 
-class _Tier(NamedTuple):
-    """The first hits of a tier in a store, and how many it has."""
-
-    hits: list[Hit]
-    total: int
-
-
-Ranked: TypeAlias = "Callable[[NempStore], HeldDocuments | RankedStore]"
-"""What ranking makes of a store."""
-
-
 def find(
-    query: str, stores: Sequence[NempStore], limit: int, ranked: Ranked, cancellation: Cancellation | None = None
+    query: str, stores: Sequence[NempStore], limit: int, shelf: Shelf, cancellation: Cancellation | None = None
 ) -> Found:
-    """Search the stores, of which an earlier one goes before a later one in every tier. Raises `Cancelled`."""
+    """Search the stores, of which an earlier one goes before a later one in every tier. Raises `Cancelled`.
+
+    The shelf holds what is made of large ones.
+    """
     exact = _exact(query, stores)
     if exact is not None:
         return exact
     wanted = query.strip()
-    made = [ranked(store) for store in stores]
-    named = [_partial(wanted, store, each.titles, cancellation) for store, each in zip(stores, made, strict=True)]
-    by_key = [
-        _Tier([Hit(store, number, -score) for score, number in found[: _looked_at(limit)]], len(found))
-        for store, found in zip(stores, named, strict=True)
-    ]
-    by_value = [
-        _by_words(wanted, store, each, {number for _, number in found}, limit, cancellation=cancellation)
-        for store, each, found in zip(stores, made, named, strict=True)
-    ]
-    match: Match = "partial" if any(named) else "value"
-    if not any(tier.total for tier in (*by_key, *by_value)):
-        by_key, by_value, match = [], _related(wanted, stores, made, limit, cancellation), "related"
-    tiers = (*by_key, *by_value)
-    hits = [hit for tier in tiers for hit in _successors_first(tier.hits)]
-    return Found(match, tuple(hits[:limit]), sum(tier.total for tier in tiers)) if hits else Found("none")
+    ranked = [shelf.ranked(store, cancellation) for store in stores]
+    pairs = list(zip(stores, ranked, strict=True))
+    tiers = [_named_and_worded(wanted, *pair, cancellation=cancellation) for pair in pairs]
+    by_key, by_value = [pair[0] for pair in tiers], [pair[1] for pair in tiers]
+    if any(tier.size for tier in by_key):
+        return _found("partial", (*by_key, *by_value), limit)
+    if any(tier.size for tier in by_value):
+        return _found("value", by_value, limit)
+    return _found("related", list(_related(wanted, stores, ranked, shelf, cancellation)), limit)
 
 
-def _looked_at(limit: int) -> int:
-    """How many hits of a tier are made: more than are shown, since a successor may stand behind what it replaced."""
-    return 2 * limit
+def _found(match: Match, tiers: Sequence[Tier], limit: int) -> Found:
+    count = sum(tier.size for tier in tiers)
+    return Found(match, first_of(tiers, limit), count) if count else Found("none")
 
 
 def _exact(query: str, stores: Sequence[NempStore]) -> Found | None:
@@ -110,121 +76,88 @@ def _exact(query: str, stores: Sequence[NempStore]) -> Found | None:
     return None
 
 
-def _partial(query: str, store: NempStore, titles: Names, cancellation: Cancellation | None) -> list[tuple[float, int]]:
-    """The entries whose key contains the whole query, whatever the case, by score (negative) and number.
+def _named_and_worded(
+    query: str, store: NempStore, ranked: RankedStore | None, *, cancellation: Cancellation | None
+) -> tuple[Tier, Tier]:
+    """What contains the query in its key, and what else has words of it."""
+    if ranked is not None:
+        from memory_recall.recall.nemp_indexed import by_words, partial
 
-    The fuller the match, the earlier.
-    """
-    keys, wanted = store.keys, without_case(query)
-    found = []
-    for count, (number, key) in enumerate(titles.containing(query)):
-        _check(cancellation, count)
-        found.append((-len(wanted) / (len(key) + (key != keys[number] or wanted != query)), number))
-    found.sort()
-    return found
+        named, numbers = partial(query, store, ranked)
+        return named, by_words(query, store, ranked, numbers, cancellation)
+    hits = _partial(query, store, cancellation)
+    taken = {hit.number for hit in hits}
+    others = [hit for hit in _by_words(query, store, cancellation) if hit.number not in taken]
+    return Tier.of_hits(store, hits), Tier.of_hits(store, others)
 
 
-def _by_words(
-    query: str,
-    store: NempStore,
-    made: HeldDocuments | RankedStore,
-    taken: Set[int],
-    limit: int,
-    *,
-    cancellation: Cancellation | None,
-) -> _Tier:
+def _partial(query: str, store: NempStore, cancellation: Cancellation | None) -> list[Hit]:
+    """The entries whose key contains the whole query, whatever the case: the fuller the match, the earlier."""
+    wanted = without_case(query)
+    hits = []
+    for number, written in enumerate(store.keys):
+        _check(cancellation, number)
+        key = without_case(written)
+        if wanted in key:
+            hits.append(Hit(store, number, len(wanted) / (len(key) + (key != written or wanted != query))))
+    hits.sort(key=lambda hit: -hit.score)
+    return hits
+
+
+def _by_words(query: str, store: NempStore, cancellation: Cancellation | None) -> list[Hit]:
     """The entries that contain words of the query: more different words first, then by relevance."""
-    if made.is_cut:
-        from memory_recall.ranking.indexed import most_words_first
-        from memory_recall.ranking.parts import Collection
+    from memory_recall.ranking.lexical import rank
 
-        scores, total = most_words_first(
-            query,
-            Collection(made.parts),
-            _looked_at(limit),
-            map(made.document_of, taken),
-            cancellation=cancellation,
-        )
-    else:
-        from memory_recall.ranking.lexical import rank
-
-        scores = [score for score in rank(query, made.documents, cancellation=cancellation) if score.index not in taken]
-        scores.sort(key=lambda score: -score.matched)
-        total = len(scores)
-    shown = scores[: _looked_at(limit)]
-    return _Tier([Hit(store, made.memory_of(score.index), score.score, score.words) for score in shown], total)
+    scores = rank(query, store.documents, cancellation=cancellation)
+    scores.sort(key=lambda score: -score.matched)
+    return [Hit(store, score.index, score.score, score.words) for score in scores]
 
 
 def _related(
     query: str,
     stores: Sequence[NempStore],
-    made: Sequence[HeldDocuments | RankedStore],
-    limit: int,
+    ranked: Sequence[RankedStore | None],
+    shelf: Shelf,
     cancellation: Cancellation | None,
-) -> list[_Tier]:
+) -> Iterator[Tier]:
     """What the query may mean: words of the same matter, misspelt words, a misspelt key."""
-    sizes = [each.size for each in made]
-    if any(each.is_cut for each in made):
-        found = _widened(query, [part for each in made for part in each.parts], sizes, limit, cancellation)
+    if any(made is not None for made in ranked):
+        from memory_recall.recall.nemp_indexed import related
+
+        parts = [
+            shelf.held(store).parts if made is None else made.parts for store, made in zip(stores, ranked, strict=True)
+        ]
+        tiers = list(related(query, stores, parts, ranked, cancellation))
     else:
-        from memory_recall.ranking.widened import rank_widened
-
-        scores = rank_widened(query, [text for each in made for text in each.documents], cancellation=cancellation)
-        own = [[score for score in scores if begin <= score.index < begin + size] for begin, size in _ranges(sizes)]
-        found = [(each[: _looked_at(limit)], len(each)) for each in own]
-    if not any(total for _, total in found):
-        return _named_nearly(query, stores, made)
-    tiers = []
-    for store, each, (begin, _), (shown, total) in zip(stores, made, _ranges(sizes), found, strict=True):
-        hits = [Hit(store, each.memory_of(score.index - begin), score.score, score.words) for score in shown]
-        tiers.append(_Tier(hits, total))
-    return tiers
-
-
-def _ranges(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Where the numbers of each store begin, and how many it has."""
-    return zip(accumulate(sizes, initial=0), sizes, strict=False)
-
-
-def _widened(
-    query: str, parts: Sequence[Part], sizes: Sequence[int], limit: int, cancellation: Cancellation | None
-) -> list[tuple[list[Score], int]]:
-    """For each store the first scores, and how many there are."""
-    from memory_recall.ranking.widened import answers_widened
-
-    answers = answers_widened(query, parts, cancellation=cancellation)
-    found = []
-    for begin, size in _ranges(sizes):
-        places = ((answers.documents >= begin) & (answers.documents < begin + size)).nonzero()[0]
-        found.append((answers.shown(places[: _looked_at(limit)]), len(places)))
-    return found
-
-
-def _named_nearly(query: str, stores: Sequence[NempStore], made: Sequence[HeldDocuments | RankedStore]) -> list[_Tier]:
-    """The entries whose keys the query may be a misspelling of."""
-    from memory_recall.ranking.typos import closest
+        tiers = _scanned_related(query, stores, cancellation)
+    if any(tier.size for tier in tiers):
+        yield from tiers
+        return
     from memory_recall.ranking.widened import DISCOUNT
 
-    keys = closest(query, (key for each in made for key in each.titles_near(query)), limit=_SUGGESTED_KEYS)
-    hits = [[Hit(store, entry.number, DISCOUNT) for key in keys for entry in store.by_key(key)] for store in stores]
-    return [_Tier(each, len(each)) for each in hits]
+    keys = _near_keys(query, stores, ranked)
+    for store in stores:
+        yield Tier.of_hits(store, [Hit(store, entry.number, DISCOUNT) for key in keys for entry in store.by_key(key)])
 
 
-def _successors_first(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """The hits of one tier and store, except that a memory stands behind the one that superseded it."""
-    numbers: dict[str, list[str]] = {}
-    before: dict[str, list[str]] = {}
-    entries = [hit.entry for hit in hits]
-    for number, entry in enumerate(entries):
-        numbers.setdefault(entry.key, []).append(str(number))
-    for number, (hit, entry) in enumerate(zip(hits, entries, strict=True)):
-        successors = (standing.successor for standing in hit.store.standings_of(entry))
-        before[str(number)] = [other for name in successors if name is not None for other in numbers.get(name, ())]
-    if not any(before.values()):
-        return hits
-    from memory_recall.recall.coven_order import successors_first
+def _scanned_related(query: str, stores: Sequence[NempStore], cancellation: Cancellation | None) -> list[Tier]:
+    from memory_recall.ranking.widened import rank_widened
 
-    return [hits[int(number)] for number in successors_first(list(before), before)]
+    documents = [document for store in stores for document in store.documents]
+    numbered = [(store, number) for store in stores for number in range(len(store.keys))]
+    scores = rank_widened(query, documents, cancellation=cancellation)
+    hits = [Hit(*numbered[score.index], score.score, score.words) for score in scores]
+    return [Tier.of_hits(store, [hit for hit in hits if hit.store is store]) for store in stores]
+
+
+def _near_keys(query: str, stores: Sequence[NempStore], ranked: Sequence[RankedStore | None]) -> list[str]:
+    """The keys that the query is most likely a misspelling of: the nearest, then in the order of the stores."""
+    from memory_recall.ranking.typos import closest
+
+    keys: list[str] = []
+    for store, made in zip(stores, ranked, strict=True):
+        keys += store.keys if made is None else [store.keys[number] for number, _ in sorted(made.names.misspelt(query))]
+    return closest(query, keys, limit=_SUGGESTED_KEYS)
 
 
 def _check(cancellation: Cancellation | None, count: int) -> None:

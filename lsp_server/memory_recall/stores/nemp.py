@@ -18,7 +18,7 @@ from memory_recall.model import Memory, Problem, Provenance, Standing
 from memory_recall.stores.nemp_entry import NempEntry
 from memory_recall.stores.nemp_places import NempPlaces, find_stores, no_store, stands_at
 from memory_recall.stores.nemp_shapes import Oddity, Shape, StoreText, parse_store
-from memory_recall.stores.nemp_standings import standings_of, successors_in
+from memory_recall.stores.nemp_standings import standings_of, successors_in, successors_of
 from memory_recall.text.positions import ByteLines, LineIndex
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ _SHOWN_ODDITIES = 50
 """Oddities of one kind reported one by one; a file of 100,000 loose strings is one thing to mend, not 100,000."""
 
 _SHOWN_LINES = 10
+
+_FEW = 8
+"""One in so many entries of a large store up to which it is cheapest to make each of them."""
 
 OUTLINED = 256 * 1024
 """Bytes from which on a command remembers where the entries of a store begin: where that saves more than it takes."""
@@ -152,6 +155,10 @@ class NempStore:
         """Why an entry of this store may no longer hold; empty for one that does."""
         return standings_of(entry, self._successors)
 
+    def successors_of(self, entry: NempEntry) -> Sequence[str]:
+        """The keys of what superseded an entry of this store."""
+        return successors_of(entry, self._successors)
+
     @cached_property
     def _successors(self) -> Mapping[str, Sequence[str]]:
         return successors_in(self.content.linked())
@@ -166,8 +173,9 @@ class NempStore:
         from memory_recall.ranking.lexical import Document
 
         whole = self.content.whole
-        if isinstance(whole, StoreText):
-            entries = whole.entries if numbers is None else [whole.entries[number] for number in numbers]
+        is_few = numbers is not None and len(numbers) * _FEW < len(whole.keys)
+        if isinstance(whole, StoreText) or is_few:
+            entries = whole.entries if numbers is None else map(whole.entry, numbers)
             return (Document(entry.key, entry.text, entry.tags) for entry in entries)
         from memory_recall.stores.nemp_large import documents_of
 

@@ -19,10 +19,15 @@ def successors_in(entries: Iterable[NempEntry]) -> Mapping[str, Sequence[str]]:
     return found
 
 
+def successors_of(entry: NempEntry, succeeding: Mapping[str, Sequence[str]]) -> list[str]:
+    """The keys of what superseded a memory: as it says itself, and as others say."""
+    return list(dict.fromkeys((*_linked(entry, "superseded_by"), *succeeding.get(entry.key, ()))))
+
+
 def standings_of(entry: NempEntry, succeeding: Mapping[str, Sequence[str]]) -> tuple[Standing, ...]:
     """Why a memory may no longer hold: by its own links and vitality, and by what others say that they supersede."""
     standings = []
-    successors = list(dict.fromkeys((*_linked(entry, "superseded_by"), *succeeding.get(entry.key, ()))))
+    successors = successors_of(entry, succeeding)
     if successors:
         message = f"It is superseded by {_quoted(successors)}."
         standings.append(Standing("superseded", message, successors[0]))

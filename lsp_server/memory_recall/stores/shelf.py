@@ -8,6 +8,7 @@ a terminal's first answer needs one of the three.
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from memory_recall.cancellation import Cancellation
     from memory_recall.environment import Environment
     from memory_recall.files.reading import FileBytes
-    from memory_recall.index.cache import Cache
     from memory_recall.ranking.held import HeldDocuments
     from memory_recall.stores.agent import AgentStore, AnyStore
     from memory_recall.stores.coven import CovenStore
@@ -88,19 +88,8 @@ class Shelf:
             stores.append(self.nemp(places.global_, "global"))
         return stores
 
-    def ranked(self, store: NempStore, cancellation: Cancellation | None = None) -> HeldDocuments | RankedStore:
-        """What ranking makes of a nemp store, as long as its memories say the same. Raises `Cancelled`.
-
-        A large one is cut into terms if that is worth it: where it is kept, or this shelf lives on.
-        """
-        cache = self._cache()
-        if store.is_large and (cache is not None or self.indexing.follow):
-            from memory_recall.stores.nemp_ranked import ranked
-
-            before: RankedStore | None = self._kept.get(("ranked", store.path))
-            if before is not None and before.holds(store):
-                return before
-            return self._keep(("ranked", store.path), ranked(store, before, cache, cancellation))
+    def held(self, store: NempStore) -> HeldDocuments:
+        """What a search makes of a small nemp store, as long as its memories say the same."""
         from memory_recall.ranking.held import HeldDocuments
 
         kept: HeldDocuments | None = self._kept.get(("held", store.path))
@@ -108,12 +97,30 @@ class Shelf:
             return kept
         return self._keep(("held", store.path), HeldDocuments(store.documents))
 
-    def _cache(self) -> Cache | None:
+    def ranked(self, store: NempStore, cancellation: Cancellation | None = None) -> RankedStore | None:
+        """What a search makes of a large nemp store, as long as its memories say the same. Raises `Cancelled`.
+
+        None for a small one, and where nothing is kept for a later question: then a scan is the faster way.
+        """
+        indexing = self._indexing_of_nemp()
+        if not store.is_large or (indexing.cache is None and not indexing.follow):
+            return None
+        from memory_recall.stores.nemp_kept import keep, kept, settled
+        from memory_recall.stores.nemp_ranked import ranked
+
+        before: RankedStore | None = self._kept.get(("ranked", store.path))
+        if before is not None and before.holds(store):
+            return before
+        blocks = kept(store.path, indexing) if before is None else before.blocks
+        made = ranked(store, before, blocks, partial(settled, store.path, indexing), cancellation)
+        return self._keep(("ranked", store.path), keep(made, blocks, store.path, indexing))
+
+    def _indexing_of_nemp(self) -> Indexing:
         if self._remembering is None:
-            return self.indexing.cache
+            return self.indexing
         from memory_recall.index.cache import Cache
 
-        return Cache.of(self._remembering)
+        return Indexing(Cache.of(self._remembering))
 
     def agent(self, project: Path, cancellation: Cancellation | None = None) -> AnyStore:
         """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again."""

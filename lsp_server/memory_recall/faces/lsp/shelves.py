@@ -13,7 +13,6 @@ from memory_recall.index.indexing import Indexing
 from memory_recall.stores.shelf import IN_MEMORY, Shelf
 
 if TYPE_CHECKING:
-    from memory_recall.ranking.held import HeldDocuments
     from memory_recall.stores.agent import AnyStore
     from memory_recall.stores.coven import CovenStore
     from memory_recall.stores.nemp import NempStore
@@ -38,8 +37,8 @@ class SharedShelf(Shelf):
         with self._turn("nemp", path):
             return super().nemp(path, source)
 
-    def ranked(self, store: NempStore, cancellation: Cancellation | None = None) -> HeldDocuments | RankedStore:
-        """What ranking makes of a nemp store. Raises `Cancelled`."""
+    def ranked(self, store: NempStore, cancellation: Cancellation | None = None) -> RankedStore | None:
+        """What a search makes of a large nemp store. Raises `Cancelled`."""
         with self._turn("ranked", store.path, cancellation):
             return super().ranked(store, cancellation)
 
