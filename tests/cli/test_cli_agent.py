@@ -162,7 +162,7 @@ def test_a_large_store_leaves_an_index_unless_it_is_not_wanted(
     assert cache.exists()
     assert cli(["memory", "recall", "webhooks", "--json"]).json["memories"] == right
     index = cli(["doctor", "--json"]).json["index"]
-    assert (Path(index["directory"]).parent, index["problem"]) == (cache, None)
+    assert (Path(index["directory"]), index["problem"]) == (cache, None)
     assert index["bytes"] > 0
     assert index["age_seconds"] >= 0
     assert "✓ index: 0.0 MB, 0 minutes old, in" in cli(["doctor"]).stdout
@@ -177,3 +177,13 @@ def test_a_small_store_leaves_no_index(world: World, cli: RunCli) -> None:
     cli(["search", "webhooks"])
     assert "index: none yet" in cli(["doctor"]).stdout
     assert not (world.home / ".cache").exists()
+
+
+def test_doctor_counts_the_index_of_a_large_nemp_store(
+    world: World, cli: RunCli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_recall.stores.nemp.LARGE", 0)
+    world.write("project/.nemp/memories.json", {f"key-{number}": f"webhook {number}" for number in range(9)})
+    assert "index: none yet" in cli(["doctor"]).stdout
+    assert cli(["search", "webhook"]).code == 0
+    assert cli(["doctor", "--json"]).json["index"]["bytes"] > 0

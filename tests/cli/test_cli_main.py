@@ -45,6 +45,7 @@ def test_every_verb_has_help_with_a_usage_line_and_an_example(cli: RunCli, name:
     ran = cli([*name, "--help"])
     assert (ran.code, ran.stderr) == (0, "")
     assert ran.stdout.startswith(f"usage: memory-recall {' '.join(name)}")
+    assert "SUPPRESS" not in ran.stdout
     assert f"example:\n  memory-recall {' '.join(name)}" in ran.stdout
     assert ("--json" in ran.stdout) is (name != ("lsp",))
 

@@ -159,3 +159,10 @@ def test_what_a_word_may_misspell_is_what_comparing_with_all_finds(
                     expected[text] = min(edits, expected.get(text, edits))
         terms, distances = segment.misspelt(word)
         assert dict(zip(map(segment.term, terms.tolist()), distances.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("unit", ["aB3/", "決策", "x-"])
+def test_a_long_text_without_a_space_takes_no_longer_than_one_with(unit: str) -> None:
+    """A quadratic step would take minutes here."""
+    built = Segment.build([Document("", unit * 100_000)])
+    assert built.lengths.tolist() == [len(unit) * 100_000]

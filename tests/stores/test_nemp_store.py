@@ -216,7 +216,7 @@ def test_repeated_keys_are_all_found_and_reported_with_their_lines(world: World)
         ('{"d": 1, "d": 2, "d": 3}', "(3 times on line 1)"),
         ('{"d": 1, "d": 2,\n "d": 3}', "(lines 1 and 2)"),
         (json.dumps([{"key": "d"}] * 20, indent=1), "(lines 3, 6, 9, 12, 15, 18, 21, 24, 27, 30 and 10 more)"),
-        (json.dumps([{"key": "d"}] * 20), "(line 1 and 10 more)"),
+        (json.dumps([{"key": "d"}] * 20), "(10 times on line 1, and 10 more)"),
     ],
 )
 def test_the_lines_of_a_repeated_key_are_named_once_each(world: World, content: str, where: str) -> None:

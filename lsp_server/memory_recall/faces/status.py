@@ -17,8 +17,9 @@ def status(place: Place, environment: Environment, shelf: Shelf) -> dict[str, An
     """`{v, versions, place, stores[{system, source, path, exists, readable, count}], problems, index}`.
 
     Records nothing. A store that is not `readable` may hold more than `count`: it, or a directory of it, could not be
-    read. `index` is `{directory, bytes, age_seconds, problem, note}`: where a large `.agent` store's index is kept,
-    how large and old it is (null where there is none), and what keeps it from being used.
+    read. `index` is `{directory, bytes, age_seconds, problem, note}`: where the indexes of large stores are kept, how
+    large those of this place are together and how long ago one was of use (null where there is none), and what keeps
+    one from being used.
     """
     stores: list[dict[str, Any]] = []
     problems: list[Problem] = []
@@ -31,23 +32,27 @@ def status(place: Place, environment: Environment, shelf: Shelf) -> dict[str, An
         "place": {"folder": str(place.folder), "workspace": str(place.boundary) if place.boundary else None},
         "stores": stores,
         "problems": [problem.as_json() for problem in problems],
-        "index": _index(place, shelf),
+        "index": _index(place, environment, shelf),
     }
 
 
-def _index(place: Place, shelf: Shelf) -> dict[str, Any]:
+def _index(place: Place, environment: Environment, shelf: Shelf) -> dict[str, Any]:
+    from memory_recall.stores.nemp import find_stores
+
     cache = shelf.indexing.cache
     if cache is None:
         note = "Answers come from the stores themselves; no index is kept."
         return {"directory": None, "bytes": None, "age_seconds": None, "problem": None, "note": note}
-    folder = cache.folder("agent", str(place.project))
-    used = folder.last_used()
+    places = find_stores(place, environment)
+    nemp = [str(path) for path in (places.project, places.global_) if path is not None]
+    folders = [cache.folder("agent", str(place.project)), *(cache.folder("nemp-ranked", path) for path in nemp)]
+    used = max((at for folder in folders if (at := folder.last_used()) is not None), default=None)
     return {
-        "directory": str(folder.path),
-        "bytes": None if used is None else folder.size(),
+        "directory": str(cache.directory),
+        "bytes": None if used is None else sum(folder.size() for folder in folders),
         "age_seconds": None if used is None else round(max(0.0, time.time() - used), 3),
-        "problem": folder.trouble(),
-        "note": "A large .agent store has an index. Every file is looked at before it is believed; it can be removed.",
+        "problem": next((trouble for folder in folders if (trouble := folder.trouble()) is not None), None),
+        "note": "Large stores have an index. Nothing in one is believed that the store does not say.",
     }
 
 

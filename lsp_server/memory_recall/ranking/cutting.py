@@ -8,7 +8,7 @@ depends on that document alone, to the last bit, whatever it is cut together wit
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import count
 from typing import Any, NamedTuple
@@ -28,6 +28,8 @@ _CHECK_EVERY = 1_000
 _AT_ONCE = 1_000
 """Documents whose terms are counted at once: few enough for the processor's caches."""
 _BYTE = 127
+_LONG = 1_000
+"""Characters of a piece that takes longer than most: whether somebody still waits is looked at before it."""
 
 
 class _Pieces(NamedTuple):
@@ -145,7 +147,7 @@ def _cut_into_terms(pieces: Sequence[str], cancellation: Cancellation | None) ->
     numbers: defaultdict[tuple[str, int], int] = defaultdict(count().__next__)
     of_pieces, bounds = array("q"), array("q", [0])
     for index, piece in enumerate(pieces):
-        if cancellation is not None and not index % _CHECK_EVERY:
+        if cancellation is not None and (not index % _CHECK_EVERY or len(piece) > _LONG):
             cancellation.check()
         terms = tokens.terms(piece)
         if len(terms) == 1:
@@ -153,9 +155,9 @@ def _cut_into_terms(pieces: Sequence[str], cancellation: Cancellation | None) ->
         else:
             words = tokens.words(piece)
             of_pieces.extend(numbers[word, WORD] for word in words)
-            for word in words:
-                terms.remove(word)
-            of_pieces.extend(numbers[term, JOINED] for term in terms)
+            others = Counter(terms)
+            others.subtract(words)
+            of_pieces.extend(numbers[term, JOINED] for term in others.elements())
         bounds.append(len(of_pieces))
     found = list(numbers)
     stems = tokens.stems(text for text, _ in found)

@@ -14,8 +14,10 @@ from memory_recall.text.positions import LineIndex
 def named_lines(lines: Sequence[int], more: int) -> str:
     """`lines 2, 4 and 7`, `twice on line 1`; `more` is how many memories stand on further lines."""
     distinct = [str(line) for line in dict.fromkeys(lines)]
+    if more and len(distinct) == 1:
+        return f"{len(lines)} times on line {distinct[0]}, and {more} more"
     if more:
-        return f"line{'s' if len(distinct) > 1 else ''} {', '.join(distinct)} and {more} more"
+        return f"lines {', '.join(distinct)} and {more} more"
     if len(distinct) == 1:
         return f"{'twice' if len(lines) == 2 else f'{len(lines)} times'} on line {distinct[0]}"
     return f"lines {', '.join(distinct[:-1])} and {distinct[-1]}"

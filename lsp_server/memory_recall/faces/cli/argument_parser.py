@@ -35,7 +35,7 @@ class ArgumentParser(argparse.ArgumentParser):
         )
         self._complain = complain
         for names, settings in declared:
-            self.add_argument(*names, **settings)
+            self.add_argument(*names, **{"help": argparse.SUPPRESS, **settings})
 
     def error(self, message: str) -> NoReturn:
         """What argparse calls for a mistake."""

@@ -110,7 +110,7 @@ def _index(index: Mapping[str, Any], terminal: Terminal) -> str:
     if index["problem"] is not None:
         return terminal.warning(f"✗ index: {line(index['problem'])}")
     if index["bytes"] is None:
-        where = "none is kept" if index["directory"] is None else "none yet; only a large .agent store has one"
+        where = "none is kept" if index["directory"] is None else "none yet; only large stores have one"
         return terminal.faint(f"- index: {where}")
     size, age = f"{index['bytes'] / 1e6:,.1f} MB", f"{index['age_seconds'] / 60:,.0f} minutes old"
     return f"{terminal.good('✓')} index: {size}, {age}, in {terminal.path(index['directory'])}"

@@ -85,7 +85,7 @@ class Parser:
     def takes_query(self, what: str = "the query") -> None:
         """Accept words and `--query-stdin`."""
         self.has_words = True
-        self.add_argument("words", nargs="*", default=[], help="==SUPPRESS==")
+        self.add_argument("words", nargs="*", default=[])
         self.add_argument(
             "--query-stdin",
             action="store_true",
