@@ -17,7 +17,6 @@ _ONE = np.uint64(1)
 _NEWLINE = _ONE << np.uint64(10)
 _BIT_OF = _ONE << (np.arange(256, dtype=np.uint64) & np.uint64(_BITS))
 _REPEATABLE = "abcdefghijklmnopqrstuvwxyz"
-_COUNTED = 255
 _CONTINUES = 0xC0, 0x80
 """Of a byte of UTF-8 within a character: the bits that are looked at, and what they are."""
 
@@ -82,15 +81,15 @@ class Lines:
             return _Signatures(np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
         begins = np.concatenate([np.zeros(1, np.int64), self._ends[:-1].astype(np.int64) + 1])
         letters = np.bitwise_or.reduceat(_BIT_OF[self._data], begins) & ~_NEWLINE
-        twice = np.zeros(len(begins), np.uint64)
-        for letter in _REPEATABLE:
-            counts = np.add.reduceat((self._data == ord(letter)).view(np.uint8), begins)
-            twice[counts > 1] |= _BIT_OF[ord(letter)]
         lengths = self._ends.astype(np.int64) - begins
+        twice = np.zeros(len(begins), np.uint64)
+        owners = np.repeat(np.arange(len(begins), dtype=np.int32), lengths + 1)
+        for letter in _REPEATABLE:
+            having = owners[self._data == ord(letter)]
+            twice[having[1:][having[1:] == having[:-1]]] |= _BIT_OF[ord(letter)]
         mask, continuing = _CONTINUES
         within = np.add.reduceat((self._data & mask) == continuing, begins, dtype=np.int64)
-        by_hand = np.flatnonzero((within > 0) | (lengths > _COUNTED))  # beyond ASCII, or beyond what a byte counts
-        for number in by_hand.tolist():
+        for number in np.flatnonzero(within).tolist():  # beyond ASCII
             text = self[number]
             lengths[number], letters[number], twice[number] = len(text), _letters_of(text), _twice_in(text)
         return _Signatures(lengths, letters, twice)
