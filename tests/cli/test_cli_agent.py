@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent_entries import write_entry
+from memory_recall.faces.cli.invocation import Streams
+from memory_recall.faces.cli.main import run
 from worlds import RunCli, World
 
 
@@ -187,3 +191,31 @@ def test_doctor_counts_the_index_of_a_large_nemp_store(
     assert "index: none yet" in cli(["doctor"]).stdout
     assert cli(["search", "webhook"]).code == 0
     assert cli(["doctor", "--json"]).json["index"]["bytes"] > 0
+
+
+class _Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nemp", "recall", "webhook", "--no-record"], ["search", "webhook"], ["memory", "recall", "webhooks"]]
+)
+def test_a_person_is_told_why_a_first_answer_takes_long(
+    world: World, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.setattr("memory_recall.stores.nemp.LARGE", 0)
+    monkeypatch.setattr("memory_recall.stores.agent.INDEXED_FROM", 2)
+    monkeypatch.setattr("memory_recall.index.indexing.MANY", 4)
+    world.write("project/.nemp/memories.json", {f"key-{number}": f"webhook {number}" for number in range(9)})
+    for number in range(4):
+        write_entry(world, f"MEM-{number}")
+    told = []
+    for terminal in (False, True, True):
+        stderr = _Screen() if terminal else io.StringIO()
+        assert run(arguments, world.env, Streams(io.BytesIO(b""), io.StringIO(), stderr)) == 0
+        told.append(stderr.getvalue())
+        if not terminal:
+            shutil.rmtree(world.home / ".cache")
+    assert told[0] == told[2] == ""
+    assert told[1].startswith("Indexing ")

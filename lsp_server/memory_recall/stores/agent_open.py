@@ -78,6 +78,8 @@ def opened(
     before = previous.state if previous is not None else None
     if before is None and folder is not None:
         before = agent_refresh.kept(folder, mapped=not indexing.follow)
+    if before is None:
+        indexing.begin(sum(len(listing.entries) for listing in listings))
     sight = Sight.of([listing.blob for listing in listings], scan.rows(cancellation))
     state = agent_refresh.refreshed(before, sight, project, real_project, cancellation)
     kept_at = previous.kept_at if previous is not None else 0.0

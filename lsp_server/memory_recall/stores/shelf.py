@@ -112,6 +112,8 @@ class Shelf:
         if before is not None and before.holds(store):
             return before
         blocks = kept(store.path, indexing) if before is None else before.blocks
+        if not blocks:
+            indexing.begin(len(store.keys))
         made = ranked(store, before, blocks, partial(settled, store.path, indexing), cancellation)
         return self._keep(("ranked", store.path), keep(made, blocks, store.path, indexing))
 
@@ -120,7 +122,7 @@ class Shelf:
             return self.indexing
         from memory_recall.index.cache import Cache
 
-        return Indexing(Cache.of(self._remembering))
+        return self.indexing._replace(cache=Cache.of(self._remembering))
 
     def agent(self, project: Path, cancellation: Cancellation | None = None) -> AnyStore:
         """The `.agent/memory` tree of that very project, as it is on disk now; unchanged entries are not read again."""

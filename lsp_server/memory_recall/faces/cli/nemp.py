@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from memory_recall.faces.cli.budgets import budget_of, takes_budget
 from memory_recall.faces.cli.invocation import Invocation, Parser, whole_number
+from memory_recall.faces.cli.shelves import announcing
 from memory_recall.faces.present import results
+from memory_recall.index.indexing import Indexing
 from memory_recall.recall import nemp
 from memory_recall.stores.shelf import Shelf
 
@@ -34,7 +36,8 @@ def recall(invocation: Invocation) -> int:
         agent=options.agent,
         budget=budget_of(invocation, options, results.nemp),
     )
-    shelf = Shelf(remembering=None if options.no_cache else invocation.env)
+    indexing = Indexing(announce=announcing(invocation))
+    shelf = Shelf(indexing, remembering=None if options.no_cache else invocation.env)
     answer = nemp.recall(request, invocation.place(options), invocation.env, shelf)
     code = invocation.answer(options, answer.as_json(), results.nemp)
     shelf.remember()
